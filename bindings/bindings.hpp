@@ -1,0 +1,41 @@
+// What the binding files share: each adds its part of the core to the module, and bytes cross the border here.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <span>
+
+namespace tfreel::python {
+
+namespace nb = nanobind;
+
+void bind_crc32c(nb::module_& module);
+void bind_order(nb::module_& module);
+void bind_block(nb::module_& module);
+void bind_decoder(nb::module_& module);
+void bind_fetch(nb::module_& module);
+void bind_frame_buffer(nb::module_& module);
+
+// The bytes of a bytes, bytearray or memoryview of bytes, held while this lives. Anything else is a TypeError: an
+// array of numbers has a buffer too, and is not what its writer meant.
+class BytesView {
+ public:
+  explicit BytesView(nb::handle object);
+  ~BytesView();
+  BytesView(const BytesView&) = delete;
+  BytesView& operator=(const BytesView&) = delete;
+
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  Py_buffer buffer_{};
+  std::span<const std::byte> bytes_;
+};
+
+inline nb::object to_bytes(std::span<const std::byte> bytes) {
+  return nb::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                             static_cast<Py_ssize_t>(bytes.size())));
+}
+
+}  // namespace tfreel::python

@@ -1,0 +1,34 @@
+#include "order.hpp"
+
+#include <nanobind/ndarray.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+
+namespace tfreel::python {
+namespace {
+
+std::uint64_t index_at(const Permutation& permutation, std::uint64_t position) {
+  if (position >= permutation.size()) throw nb::index_error("position out of range");
+  return permutation(position);
+}
+
+nb::object indices(const Permutation& permutation, std::uint64_t start, std::uint64_t stop) {
+  if (start > stop || stop > permutation.size()) throw nb::index_error("positions out of range");
+  return new_array<std::uint64_t>(stop - start, [&](std::span<std::uint64_t> out) {
+    const nb::gil_scoped_release unlocked;
+    permutation.fill(start, out);
+  });
+}
+
+}  // namespace
+
+void bind_order(nb::module_& module) {
+  nb::class_<Permutation>(module, "Permutation", "The order of one shuffled epoch over [0, size).")
+      .def(nb::init<std::uint64_t, std::uint64_t, std::uint64_t>(), nb::arg("size"), nb::arg("seed"), nb::arg("epoch") = 0)
+      .def("__len__", &Permutation::size)
+      .def("__getitem__", &index_at, nb::arg("position"))
+      .def("indices", &indices, nb::arg("start"), nb::arg("stop"), "The indices at positions [start, stop), as uint64.");
+}
+
+}  // namespace tfreel::python

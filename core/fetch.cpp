@@ -1,0 +1,100 @@
+#include "fetch.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "crc32c.hpp"
+#include "cursor.hpp"
+#include "file.hpp"
+
+namespace tfreel {
+namespace {
+
+// Where each pick will lie in the buffer.
+struct Plan {
+  std::vector<Entry> entries;
+  std::size_t bytes = 0;
+};
+
+Plan plan_reads(const IndexColumns& index, std::span<const std::uint64_t> picks, std::uint64_t enough_bytes) {
+  Plan plan;
+  plan.entries.reserve(picks.size());
+  for (const std::uint64_t pick : picks) {
+    if (pick >= index.offsets.size()) throw std::out_of_range("record index out of range");
+    if (index.lengths[pick] > kLongestPayload) throw std::length_error("index claims an impossible length");
+    const Entry entry{index.offsets[pick], index.lengths[pick], plan.bytes, index.checksums[pick]};
+    const std::uint64_t frame_bytes = entry.length + kFrameOverhead;
+    if (!plan.entries.empty() && plan.bytes + frame_bytes > enough_bytes) break;
+    plan.entries.push_back(entry);
+    plan.bytes += frame_bytes;
+  }
+  return plan;
+}
+
+// The records from `first` on that follow one another in the file as they do in the plan: one read brings them all.
+std::size_t run_length(std::span<const Entry> entries) noexcept {
+  std::size_t count = 1;
+  while (count < entries.size()) {
+    const Entry& last = entries[count - 1];
+    if (entries[count].offset != last.offset + last.length + kFrameOverhead) break;
+    ++count;
+  }
+  return count;
+}
+
+std::optional<Fault> check(std::span<const std::byte> frame, const Entry& promised, std::uint64_t record) {
+  const std::uint64_t wanted = promised.length + kFrameOverhead;
+  Fault fault{.kind = FaultKind::truncated_body,
+              .record = record,
+              .begin = promised.offset,
+              .end = promised.offset + wanted,
+              .wanted = wanted,
+              .present = frame.size()};
+  if (frame.size() < wanted) return fault;
+  const Header header = read_header(frame);
+  if (!header.sound()) {
+    fault.kind = FaultKind::length_crc;
+    fault.expected = header.stored;
+    fault.actual = header.computed;
+    return fault;
+  }
+  const std::uint32_t stored = Cursor(frame.last(kFooterBytes)).take_u32();
+  const std::uint32_t actual = mask_crc(crc32c(frame.subspan(kHeaderBytes, promised.length)));
+  if (header.length == promised.length && stored == actual && stored == promised.checksum) return {};
+  // A sound record that is not the promised one says that the index is wrong, not the file.
+  const bool other_record = header.length != promised.length || stored == actual;
+  fault.kind = other_record ? FaultKind::index_stale : FaultKind::data_crc;
+  fault.expected = other_record ? promised.checksum : stored;
+  fault.actual = actual;
+  return fault;
+}
+
+}  // namespace
+
+std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
+                                 std::span<const std::uint64_t> picks, BufferPool& pool,
+                                 std::uint64_t enough_bytes) {
+  Plan plan = plan_reads(index, picks, enough_bytes);
+  if (plan.entries.empty()) return Block();
+  auto buffer = pool.take(plan.bytes);
+  const std::span<const Entry> entries = plan.entries;
+  for (std::size_t first = 0; first < entries.size();) {
+    const std::size_t count = run_length(entries.subspan(first));
+    const Entry& last = entries[first + count - 1];
+    const std::size_t begin = entries[first].position;
+    const std::size_t end = last.position + static_cast<std::size_t>(last.length) + kFrameOverhead;
+    const std::size_t got = read_at(descriptor, buffer->bytes().subspan(begin, end - begin), entries[first].offset);
+    for (std::size_t i = first; i < first + count; ++i) {
+      const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
+      const std::size_t skipped = std::min(entries[i].position - begin, got);
+      const auto frame = buffer->bytes().subspan(entries[i].position, std::min(frame_bytes, got - skipped));
+      if (const auto fault = check(frame, entries[i], picks[i])) return *fault;
+    }
+    first += count;
+  }
+  return Block(std::move(buffer), picks.front(), std::move(plan.entries));
+}
+
+}  // namespace tfreel

@@ -1,0 +1,69 @@
+#include "file.hpp"
+
+#include <poll.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace tfreel {
+namespace {
+
+// Linux moves at most this much in one call, and some systems refuse more.
+constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+void wait_until_writable(int descriptor) noexcept {
+  pollfd wanted{descriptor, POLLOUT, 0};
+  ::poll(&wanted, 1, 100);  // whatever it says, the next write tells more
+}
+
+}  // namespace
+
+std::size_t read_at(int descriptor, std::span<std::byte> out, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const std::size_t want = std::min(out.size() - done, kLargestTransfer);
+    const ssize_t got =
+        ::pread(descriptor, out.subspan(done).data(), want, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("pread");
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+void write_all(int descriptor, std::initializer_list<std::span<const std::byte>> parts) {
+  constexpr std::size_t kMostParts = 4;
+  std::array<iovec, kMostParts> vectors{};
+  std::size_t count = 0;
+  for (const auto part : parts) {
+    if (part.empty()) continue;
+    vectors.at(count++) = {const_cast<std::byte*>(part.data()), part.size()};
+  }
+  std::size_t first = 0;
+  while (first < count) {
+    const ssize_t wrote = ::writev(descriptor, &vectors[first], static_cast<int>(count - first));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0 && errno == EAGAIN) {
+      wait_until_writable(descriptor);
+      continue;
+    }
+    if (wrote < 0) fail("writev");
+    auto left = static_cast<std::size_t>(wrote);
+    while (first < count && left >= vectors[first].iov_len) left -= vectors[first++].iov_len;
+    if (first < count) {
+      vectors[first].iov_base = static_cast<std::byte*>(vectors[first].iov_base) + left;
+      vectors[first].iov_len -= left;
+    }
+  }
+}
+
+}  // namespace tfreel

@@ -1,0 +1,19 @@
+#include "check.hpp"
+
+// Runs every registered test, or those whose names contain the first argument.
+int main(int argc, char** argv) {
+  using namespace tfreel::check;
+  const std::string wanted = argc > 1 ? argv[1] : "";
+  int passed = 0;
+  int failed = 0;
+  for (const auto& test : tests()) {
+    if (test.name.find(wanted) == std::string::npos) continue;
+    const int before = failures();
+    test.body();
+    const bool good = failures() == before;
+    ++(good ? passed : failed);
+    if (!good) std::cerr << "FAILED " << test.name << "\n";
+  }
+  std::cout << passed << " passed, " << failed << " failed\n";
+  return failed == 0 && passed > 0 ? 0 : 1;
+}

@@ -1,0 +1,85 @@
+"""Every error tfreel raises on its own account.
+
+    TfreelError                      .path .record .offset .kind        (None when unknown)
+    ├── CorruptError                 the bytes are not a sound record
+    │   ├── TruncatedError           the file ends inside a record
+    │   └── ChecksumError            .expected .actual
+    ├── StaleIndexError              the sidecar does not belong to this file
+    └── StateError                   this checkpoint belongs to another reader
+
+Mistakes that Python has a class for are raised as that class: ``TypeError``, ``ValueError``, ``IndexError``,
+``FileNotFoundError``, ``OSError``. All errors pickle, so that they survive the way out of a worker process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class TfreelError(Exception):
+    """Base of all errors of tfreel.
+
+    Attributes:
+        path: The file, as the caller named it.
+        record: Ordinal of the record in that file, from 0.
+        offset: Byte offset of the record's first header byte, in the uncompressed stream.
+        kind: One word from a closed set, for programs: ``"data_crc"``, ``"truncated_body"``, …
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        kind: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.path = path
+        self.record = record
+        self.offset = offset
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revive, (type(self), self.args[0], self.__dict__)
+
+
+class CorruptError(TfreelError):
+    """The bytes are not a sound record.
+
+    Attributes:
+        compressed_offset: About where in the compressed file, for compressed files.
+    """
+
+    compressed_offset: int | None = None
+
+
+class TruncatedError(CorruptError):
+    """The file ends inside a record, or its compressed stream before its end."""
+
+
+class ChecksumError(CorruptError):
+    """A stored checksum does not match the bytes it stands for.
+
+    Attributes:
+        expected: The checksum the file stores (masked, as stored).
+        actual: The checksum of the bytes that are there (masked).
+    """
+
+    expected: int | None = None
+    actual: int | None = None
+
+
+class StaleIndexError(TfreelError):
+    """A sidecar (index or manifest) is damaged or does not belong to its file any more."""
+
+
+class StateError(TfreelError):
+    """A saved state belongs to other files or options, or is damaged."""
+
+
+def _revive(cls: type[TfreelError], message: str, attributes: dict[str, Any]) -> TfreelError:
+    error = cls(message)
+    error.__dict__.update(attributes)
+    return error
