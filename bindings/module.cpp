@@ -44,6 +44,7 @@ void translate_system_error(const std::exception_ptr& error, void*) {
 
 NB_MODULE(_core, module) {
   using namespace tfreel::python;
+  nb::set_leak_warnings(false);  // a reader still alive when the interpreter ends is not a bug of the bindings
   nb::register_exception_translator(translate_system_error);
   bind_crc32c(module);
   bind_order(module);

@@ -49,20 +49,19 @@ std::span<const Crc32cImplementation> crc32c_implementations() noexcept;
 
 namespace crc32c_detail {
 
-// Whether the CPU is known to have an instruction that extends a CRC-32C by a word. False until
-// the first call of crc32c() has looked, so it is safe to read at any time, static
-// initialisation included.
+// Whether the CPU is known to have an instruction that takes a word into a CRC-32C. False until the
+// first call of crc32c() has looked, and so safe to read even while statics are initialised.
 extern constinit std::atomic<bool> has_word_instruction;
 
-// The CRC of a word by way of crc32c(), which also settles has_word_instruction.
-std::uint32_t crc32c_u64_by_dispatch(std::uint64_t value) noexcept;
+// crc32c_u64 by way of crc32c(), which also settles has_word_instruction.
+std::uint32_t crc32c_u64_by_choice(std::uint64_t value) noexcept;
 
-// The raw CRC register (not inverted) after 8 more bytes, by that instruction. These are inline
-// assembly and not intrinsics because compilers refuse to inline the intrinsics into code built
-// for the baseline CPU, and the call would cost more than the instruction.
+// That instruction, on the CRC's register as it is, not inverted. It is inline assembly because
+// compilers do not inline its intrinsic into code for the baseline CPU, and a call would cost more
+// than the instruction does.
 #if defined(__x86_64__)
 inline std::uint64_t extend_by_instruction(std::uint64_t state, std::uint64_t word) noexcept {
-  asm("crc32q %1, %0" : "+r"(state) : "rm"(word));
+  asm("crc32q %1, %0" : "+r"(state) : "r"(word));
   return state;
 }
 #elif defined(__aarch64__)
@@ -80,7 +79,7 @@ inline std::uint32_t crc32c_u64(std::uint64_t value) noexcept {
     return ~static_cast<std::uint32_t>(crc32c_detail::extend_by_instruction(0xffffffff, value));
   }
 #endif
-  return crc32c_detail::crc32c_u64_by_dispatch(value);
+  return crc32c_detail::crc32c_u64_by_choice(value);
 }
 
 }  // namespace tfreel

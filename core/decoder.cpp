@@ -46,13 +46,14 @@ std::span<std::byte> Decoder::space() {
     // Nothing vouches for the claimed length: let memory follow the bytes that really arrive.
     want = std::min(want, std::max(options_.window_bytes, 2 * have));
   }
+  if (have >= want) want = 2 * have;  // fed more than was asked for
   const bool room_in_place = buffer_ && buffer_->capacity - begin_ >= want &&
                              buffer_->capacity - end_ >= options_.window_bytes / 4;
   if (!room_in_place) {
-    const bool alone = buffer_ && buffer_.use_count() == 1 && buffer_->capacity >= std::max(want, have + 1);
+    const bool alone = buffer_ && buffer_.use_count() == 1 && buffer_->capacity >= want;
     // Whoever let go of the last block has finished reading it.
     std::atomic_thread_fence(std::memory_order_acquire);
-    auto target = alone ? buffer_ : pool_->take(std::max(want, have + 1));
+    auto target = alone ? buffer_ : pool_->take(want);
     if (have != 0) std::memmove(target->data.get(), window().data(), have);
     origin_ += begin_;
     begin_ = 0;

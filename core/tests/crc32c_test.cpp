@@ -57,8 +57,8 @@ bool agrees(const Crc32cImplementation& implementation, std::span<const std::byt
   struct Free {
     void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{64}); }
   };
-  const std::unique_ptr<std::byte, Free> memory{static_cast<std::byte*>(
-      ::operator new(offset + bytes.size(), std::align_val_t{64}))};
+  const std::unique_ptr<std::byte, Free> memory{
+      static_cast<std::byte*>(::operator new(offset + bytes.size(), std::align_val_t{64}))};
   std::ranges::copy(bytes, memory.get() + offset);
   return implementation.extend(crc, memory.get() + offset, bytes.size()) == expected;
 }
@@ -97,7 +97,7 @@ TEST(crc32c_u64_is_the_crc_of_the_little_endian_bytes) {
     std::array<std::byte, 8> little_endian{};
     for (unsigned i = 0; i < 8; ++i) little_endian[i] = static_cast<std::byte>(value >> 8 * i);
     CHECK_EQ(crc32c_u64(value), reference(little_endian));
-    CHECK_EQ(crc32c_detail::crc32c_u64_by_dispatch(value), reference(little_endian));
+    CHECK_EQ(crc32c_detail::crc32c_u64_by_choice(value), reference(little_endian));
   }
 }
 
@@ -134,7 +134,8 @@ TEST(every_implementation_gives_the_reference_value_at_long_lengths) {
     const auto part = std::span{bytes}.last(length);
     const std::uint32_t expected = reference(part);
     for (const auto& implementation : crc32c_implementations()) {
-      for (const std::size_t offset : {0, 3}) CHECK(agrees(implementation, part, offset, 0, expected));
+      for (const std::size_t offset : {0, 3})
+        CHECK(agrees(implementation, part, offset, 0, expected));
     }
   }
 }

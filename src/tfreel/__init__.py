@@ -1,1 +1,36 @@
-"""Placeholder."""
+"""The TFRecord toolkit: write, read, index, verify and repair TFRecord data, faster than TensorFlow and without it."""
+
+from tfreel.errors import (
+    ChecksumError,
+    CorruptError,
+    StaleIndexError,
+    StateError,
+    TfreelError,
+    TfreelWarning,
+    TruncatedError,
+)
+from tfreel.index import Records, build_index, open  # noqa: A004 - the public name, as in gzip.open
+from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, repair, verify
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ChecksumError",
+    "CorruptError",
+    "Fault",
+    "Reader",
+    "Records",
+    "Report",
+    "ShardedWriter",
+    "StaleIndexError",
+    "StateError",
+    "TfreelError",
+    "TfreelWarning",
+    "TruncatedError",
+    "Writer",
+    "build_index",
+    "open",
+    "read",
+    "repair",
+    "verify",
+]

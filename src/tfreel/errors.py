@@ -79,6 +79,10 @@ class StateError(TfreelError):
     """A saved state belongs to other files or options, or is damaged."""
 
 
+class TfreelWarning(UserWarning):
+    """Something odd that did no harm, such as zero bytes behind a gzip stream."""
+
+
 def _revive(cls: type[TfreelError], message: str, attributes: dict[str, Any]) -> TfreelError:
     error = cls(message)
     error.__dict__.update(attributes)

@@ -1,0 +1,264 @@
+"""`tfreel.open`: the records of one or many files as a sequence."""
+
+from __future__ import annotations
+
+import operator
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from typing import Any, SupportsIndex, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from tfreel import _core
+from tfreel.compression import codec_named
+from tfreel.errors import StaleIndexError, TfreelError, TfreelWarning
+from tfreel.index.build import IndexMode, in_threads, index_of, named_files
+from tfreel.index.seek import Seekable, open_seekable
+from tfreel.index.sidecar import U64, FileIndex
+from tfreel.records.report import Fault, describe
+from tfreel.storage.files import LocalFile
+from tfreel.storage.names import Paths
+from tfreel.storage.paths import display
+
+_MODES = ("auto", "memory", "rebuild", "require", "text")
+_MOST_OPEN_FILES = 128
+_ITERATE_RECORDS = 1024
+_FRAME_BYTES = 16
+
+
+def open(  # noqa: A001 - the public name, as in gzip.open
+    paths: Paths, *, index: IndexMode = "auto", compression: str | None = None, threads: int | None = None
+) -> Records:
+    """The records of one or many files, as a sequence of `bytes` with a length and random access.
+
+    Args:
+        paths: As in `tfreel.read`, streams excepted.
+        index: Where the places of the records come from. ``"auto"``: from the sidecar of each file, or a scan where there is none;
+            ``"memory"``: from a scan; ``"rebuild"``: as ``"auto"``, writing sidecars that are missing or stale; ``"require"``: from sidecars only; ``"text"``: from
+            the ``.idx`` files of DALI or ``tfrecord``.
+        compression: As in `tfreel.read`.
+        threads: Files indexed at the same time; all processors by default.
+
+    Raises:
+        StaleIndexError: A sidecar is damaged or belongs to another state of its file.
+        CorruptError: A file that had to be scanned is damaged.
+
+    Example:
+        >>> with tfreel.Writer("numbers.tfrecord") as out:
+        ...     out.write_many([b"one", b"two", b"three"])
+        >>> records = tfreel.open("numbers.tfrecord")
+        >>> len(records), records[-1], records[[2, 0]], records[:2]
+        (3, b'three', [b'three', b'one'], [b'one', b'two'])
+    """
+    return Records(paths, index=index, compression=compression, threads=threads)
+
+
+class Records(Sequence[bytes]):
+    """The sequence that `tfreel.open` returns: `len`, ``[i]``, ``[-1]``, slices, lists and masks of indices.
+
+    Every record is checked when it is read, against its checksums and the index. Threads may share it, a fork may inherit it, and it pickles as
+    its files and options.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        index: IndexMode = "auto",
+        compression: str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        if index not in _MODES:
+            raise ValueError(f"index must be one of {', '.join(map(repr, _MODES))}, not {index!r}")
+        self.files = named_files(paths)
+        self._config = {"index": index, "compression": compression, "threads": threads}
+        codec = None if compression is None else codec_named(compression)
+        self._indexes: list[FileIndex] = in_threads(
+            lambda path: index_of(path, index, codec), self.files, threads
+        )
+        counts = np.array([0, *map(len, self._indexes)], np.int64)
+        self._starts = np.cumsum(counts)
+        self._handles = _Handles(self.files, self._indexes)
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> bytes: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | npt.NDArray[Any]) -> list[bytes]: ...
+
+    def __getitem__(
+        self, key: SupportsIndex | slice | Sequence[int] | npt.NDArray[Any]
+    ) -> bytes | list[bytes]:
+        if isinstance(key, slice):
+            return self._fetch(np.arange(*key.indices(len(self)), dtype=np.int64))
+        if isinstance(key, (list, tuple, range, np.ndarray)) and np.ndim(key) == 1:
+            return self._fetch(self._checked(key))
+        try:
+            i = operator.index(key)  # type: ignore[arg-type]
+        except TypeError:
+            raise TypeError(
+                f"records are picked by an integer, a slice or a list of integers, not {type(key).__name__}"
+            ) from None
+        return self._fetch_one(i)
+
+    def __getitems__(self, indices: Sequence[int]) -> list[bytes]:
+        """Several records at once: what PyTorch's fetcher asks for."""
+        return self._fetch(self._checked(indices))
+
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, len(self), _ITERATE_RECORDS):
+            yield from self._fetch(np.arange(start, min(start + _ITERATE_RECORDS, len(self)), dtype=np.int64))
+
+    def __repr__(self) -> str:
+        return f"<tfreel.Records: {len(self):,} records in {len(self.files):,} files>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.files, self._config)
+
+    def _checked(self, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """The indices as positions from 0; a mask becomes the positions where it is true."""
+        array = np.asarray(indices)
+        if array.dtype == np.bool_:
+            if len(array) != len(self):
+                raise IndexError(f"a mask of {len(array):,} for {len(self):,} records")
+            return np.flatnonzero(array).astype(np.int64)
+        if array.size == 0:
+            return np.empty(0, np.int64)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"records are picked by integers, not {array.dtype}")
+        wrong = array[(array < -len(self)) | (array >= len(self))]
+        if wrong.size:
+            raise IndexError(f"record index {wrong[0]} out of range for {len(self):,} records")
+        positions = array.astype(np.int64)
+        return np.where(positions < 0, positions + len(self), positions)
+
+    def _fetch_one(self, i: int) -> bytes:
+        size = len(self)
+        if not -size <= i < size:
+            raise IndexError(f"record index {i} out of range for {size:,} records")
+        i %= size
+        file = int(np.searchsorted(self._starts, i, "right")) - 1 if len(self.files) > 1 else 0
+        return self._fetch_from(file, np.array([i - self._starts[file]], np.uint64))[0]
+
+    def _fetch(self, positions: npt.NDArray[np.int64]) -> list[bytes]:
+        if len(self.files) == 1:
+            return self._fetch_from(0, positions.astype(np.uint64))
+        files = np.searchsorted(self._starts, positions, "right") - 1
+        found: list[bytes] = [b""] * len(positions)
+        for file in np.unique(files):
+            places = np.flatnonzero(files == file)
+            picks = (positions[places] - self._starts[file]).astype(np.uint64)
+            for place, record in zip(places.tolist(), self._fetch_from(int(file), picks), strict=True):
+                found[place] = record
+        return found
+
+    def _fetch_from(self, file: int, picks: U64) -> list[bytes]:
+        handle = self._handles.get(file)
+        records: list[bytes] = []
+        while len(records) < len(picks):
+            records += handle.fetch(picks[len(records) :])
+        return records
+
+
+def _reopen(files: list[str], config: dict[str, Any]) -> Records:
+    return Records(files, **config)
+
+
+class _Handle:
+    """One open file with its index."""
+
+    def __init__(self, path: str, index: FileIndex) -> None:
+        self._file = LocalFile(path)
+        self._index = index
+        if (self._file.size, self._file.identity.mtime_ns) != (index.size, index.mtime_ns):
+            raise StaleIndexError(
+                f"{display(path)}: the file changed after its index was loaded; open it again",
+                path=path,
+                kind="file_changed",
+            )
+        self._seekable: Seekable | None = (
+            None if index.codec == "none" else open_seekable(self._file, index.codec)
+        )
+
+    def fetch(self, picks: U64) -> list[bytes]:
+        """The records at `picks`, or as many of them as come at once."""
+        if self._seekable is not None:
+            return [self._inflate(self._seekable, int(pick)) for pick in picks]
+        found = self._try(picks)
+        if isinstance(found, _core.Fault):
+            found = self._try_again(found, picks)
+        return found.to_list()
+
+    def _try(self, picks: U64) -> _core.Block | _core.Fault:
+        index = self._index
+        try:
+            return _core.fetch(self._file.descriptor, index.offsets, index.lengths, index.checksums, picks)
+        except OSError as error:
+            error.filename = self._file.path
+            raise
+
+    def _try_again(self, fault: _core.Fault, picks: U64) -> _core.Block:
+        """A second read, from the disk: bad memory and bad cables give bytes that a second look does not confirm."""
+        if not self._file.changed():
+            self._file.forget_cache(fault.begin, fault.end - fault.begin)
+            found = self._try(picks)
+            if isinstance(found, _core.Block):
+                text = f"{display(self._file.path)}: record {fault.record}: transient {fault.kind}: a second read was good"
+                warnings.warn(text, TfreelWarning, stacklevel=2)
+                return found
+        raise self._error(fault)
+
+    def _error(self, fault: _core.Fault) -> TfreelError:
+        described = describe(self._file.path, fault)
+        if self._file.changed():
+            message = "the file changed while it was open"
+            described = Fault(
+                described.path, "file_changed", described.record, described.offset, described.end, message
+            )
+        return described.to_error()
+
+    def _inflate(self, stream: Seekable, pick: int) -> bytes:
+        offset, length = int(self._index.offsets[pick]), int(self._index.lengths[pick])
+        size = length + _FRAME_BYTES
+        decoder = _core.Decoder(offset=offset, record=pick, size=offset + size, window_bytes=size)
+        decoder.feed(stream.read(size, offset))
+        decoder.finish()
+        found = decoder.next()
+        if (
+            isinstance(found, _core.Block)
+            and found.checksums[0] == self._index.checksums[pick]
+            and found.lengths[0] == length
+        ):
+            return found[0]
+        if isinstance(found, _core.Fault):
+            raise self._error(found)
+        message = "the index promises another record here; the file changed since it was indexed"
+        raise Fault(self._file.path, "index_stale", pick, offset, offset + size, message).to_error()
+
+
+class _Handles:
+    """Open files, the most recently used of them: a set may have more shards than a process may have open files."""
+
+    def __init__(self, files: list[str], indexes: list[FileIndex]) -> None:
+        self._files = files
+        self._indexes = indexes
+        self._lock = threading.Lock()
+        self._open: OrderedDict[int, _Handle] = OrderedDict()
+
+    def get(self, file: int) -> _Handle:
+        """The open file; whoever holds it keeps it open."""
+        with self._lock:
+            handle = self._open.get(file)
+            if handle is None:
+                handle = _Handle(self._files[file], self._indexes[file])
+                self._open[file] = handle
+                if len(self._open) > _MOST_OPEN_FILES:
+                    self._open.popitem(last=False)
+            else:
+                self._open.move_to_end(file)
+            return handle

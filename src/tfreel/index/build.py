@@ -1,0 +1,193 @@
+"""Making indexes, and deciding whether an existing one still belongs to its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from tfreel import _core
+from tfreel.compression import Codec
+from tfreel.errors import StaleIndexError
+from tfreel.index.sidecar import FileIndex, find_sidecar, read_sidecar, write_sidecar
+from tfreel.index.text import read_text_index, write_text_index
+from tfreel.records.frames import Position, ReadOptions, open_frames
+from tfreel.records.report import Fault
+from tfreel.storage.files import LocalFile
+from tfreel.storage.names import Paths, resolve
+from tfreel.storage.paths import display
+from tfreel.threads import thread_count
+
+IndexMode: TypeAlias = Literal["auto", "memory", "rebuild", "require", "text"]
+IndexFormat: TypeAlias = Literal["tfreel", "text"]
+Progress: TypeAlias = Callable[[int, int], None]
+
+_SAMPLES = 16
+_ADVICE = '; index="rebuild" makes a new one, index="memory" does without'
+
+
+def build_index(
+    paths: Paths,
+    *,
+    format: IndexFormat = "tfreel",
+    force: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,  # noqa: A002
+) -> list[str]:
+    """Writes the index of each file beside it, so that `tfreel.open` need not scan. Gives the paths of the indexes.
+
+    An index that is there and still right is left as it is. Where the directory cannot be written, the index goes to the cache directory
+    (``TFREEL_CACHE_DIR``).
+
+    Args:
+        paths: As in `tfreel.read`.
+        format: ``"tfreel"``, or ``"text"`` for the two-column text index of DALI and ``tfrecord``.
+        force: Build anew in any case.
+        threads: Files scanned at the same time; all processors by default.
+        progress: Called with the number of records and bytes scanned since the last call.
+
+    Example:
+        >>> with tfreel.Writer("numbers.tfrecord") as out:
+        ...     out.write_many([b"one", b"two", b"three"])
+        >>> tfreel.build_index("numbers.tfrecord")
+        ['numbers.tfrecord.tfreel-index']
+        >>> tfreel.open("numbers.tfrecord")[-1]
+        b'three'
+    """
+    if format not in ("tfreel", "text"):
+        raise ValueError(f'format must be "tfreel" or "text", not {format!r}')
+
+    def build(path: str) -> str:
+        if format == "text":
+            return write_text_index(path, scan(path, progress=progress))
+        sidecar = None if force else find_sidecar(path)
+        if sidecar is not None:
+            try:
+                load_sidecar(path, sidecar)
+            except StaleIndexError:
+                pass
+            else:
+                return sidecar
+        return write_sidecar(path, scan(path, progress=progress))
+
+    return in_threads(build, named_files(paths), threads)
+
+
+def named_files(paths: Paths) -> list[str]:
+    """The files that `paths` names; a stream is none of them."""
+    files = resolve(paths)
+    named = [file for file in files if isinstance(file, str) and file != "-"]
+    if len(named) != len(files):
+        raise ValueError("a stream has no random access: save it to a file first")
+    return named
+
+
+def in_threads(work: Callable[[str], object], files: Iterable[str], threads: int | None) -> list:  # type: ignore[type-arg]
+    """The results of `work` for each file, in order, on several threads."""
+    files = list(files)
+    workers = min(thread_count(threads), len(files))
+    if workers <= 1:
+        return [work(file) for file in files]
+    with ThreadPoolExecutor(workers, thread_name_prefix="tfreel-index") as pool:
+        return list(pool.map(work, files))
+
+
+def scan(path: str, *, compression: Codec | None = None, progress: Progress | None = None) -> FileIndex:
+    """The index of a file, by reading all of it and checking every checksum.
+
+    Raises:
+        CorruptError: The file is damaged.
+    """
+    file = LocalFile(path)
+    frames = open_frames(path, ReadOptions(compression=compression), Position(), lambda _: None)
+    offsets, lengths, checksums = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)], [np.empty(0, np.uint32)]
+    while (found := frames.step()) is not None:
+        if isinstance(found, Fault):
+            raise found.to_error("; tfreel.repair makes a sound copy")
+        offsets.append(found.offsets)
+        lengths.append(found.lengths)
+        checksums.append(found.checksums)
+        if progress is not None:
+            progress(len(found), found.nbytes)
+    codec = frames.codec
+    stream_bytes = frames.position.offset
+    frames.close()
+    return FileIndex(
+        codec=codec,
+        size=file.size,
+        mtime_ns=file.identity.mtime_ns,
+        stream_bytes=stream_bytes,
+        offsets=np.concatenate(offsets),
+        lengths=np.concatenate(lengths),
+        checksums=np.concatenate(checksums),
+    )
+
+
+def index_of(path: str, mode: IndexMode, compression: Codec | None) -> FileIndex:
+    """The index of a file, from its sidecar or by a scan, as `mode` says."""
+    if mode == "text":
+        return read_text_index(path)
+    sidecar = None if mode == "memory" else find_sidecar(path)
+    if sidecar is None:
+        if mode == "require":
+            raise FileNotFoundError(2, "has no index; tfreel.build_index makes one", display(path))
+        return _rebuilt(path, compression) if mode == "rebuild" else scan(path, compression=compression)
+    try:
+        return load_sidecar(path, sidecar)
+    except StaleIndexError as error:
+        if mode == "rebuild":
+            return _rebuilt(path, compression)
+        error.args = (f"{error}{_ADVICE}",)
+        raise
+
+
+def _rebuilt(path: str, compression: Codec | None) -> FileIndex:
+    index = scan(path, compression=compression)
+    write_sidecar(path, index)
+    return index
+
+
+def load_sidecar(path: str, sidecar: str) -> FileIndex:
+    """The index in a sidecar, if it belongs to the file as it is now.
+
+    Raises:
+        StaleIndexError: It does not, or it is damaged.
+    """
+    index, fingerprint = read_sidecar(sidecar)
+    file = LocalFile(path)
+    if file.size != index.size:
+        raise _stale(sidecar, f"the file has {file.size:,} bytes, the index is of one with {index.size:,}")
+    if index.fingerprint() != fingerprint:
+        raise StaleIndexError(
+            f"{display(sidecar)}: the index is damaged: it contradicts itself",
+            path=sidecar,
+            kind="index_corrupt",
+        )
+    if file.identity.mtime_ns == index.mtime_ns:
+        if not _samples_match(file, index):
+            raise _stale(sidecar, "the file holds other records, though its size and time are the same")
+        return index
+    # The time differs. A copy or a restored backup is as good as the original, if it holds the same: look.
+    actual = scan(path, compression=index.codec)
+    if actual.fingerprint() != fingerprint:
+        raise _stale(sidecar, "the file was changed after it was indexed")
+    return actual
+
+
+def _samples_match(file: LocalFile, index: FileIndex) -> bool:
+    """Whether a few records, spread over the file, are what the index promises."""
+    if index.codec != "none" or not len(index):
+        return True
+    picks = np.unique(np.linspace(0, len(index) - 1, _SAMPLES).astype(np.uint64))
+    while len(picks):
+        found = _core.fetch(file.descriptor, index.offsets, index.lengths, index.checksums, picks)
+        if isinstance(found, _core.Fault):
+            return False
+        picks = picks[len(found) :]
+    return True
+
+
+def _stale(sidecar: str, why: str) -> StaleIndexError:
+    return StaleIndexError(f"{display(sidecar)}: the index is stale: {why}", path=sidecar, kind="index_stale")

@@ -1,0 +1,183 @@
+"""The index of one file, and its sidecar: a small permanent format, specified byte by byte in docs/format.md.
+
+An index is a claim about a file. Everything read from a sidecar is checked before it is believed, and every record that is read by
+its help is checked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from tfreel import _core
+from tfreel.compression import Codec
+from tfreel.errors import StaleIndexError
+from tfreel.storage.paths import display
+from tfreel.storage.publish import write_atomically
+
+INDEX_SUFFIX = ".tfreel-index"
+
+_MAGIC = b"TFREELIX"
+_VERSION = 1
+_CODECS: tuple[Codec, ...] = ("none", "gzip", "zlib")
+_HEADER = struct.Struct("<8sIIQqQQ32sI")  # then a u32: the masked checksum of these bytes
+_ROW_BYTES = 8 + 8 + 4
+_CHECK = struct.Struct("<I")
+_FRAME_BYTES = 16
+
+U64 = npt.NDArray[np.uint64]
+U32 = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class FileIndex:
+    """Where the records of one file lie.
+
+    Attributes:
+        codec: How the file is compressed; offsets are those of the uncompressed stream.
+        size: Of the file, in bytes, when it was indexed.
+        mtime_ns: Its modification time then.
+        stream_bytes: Of the uncompressed stream.
+        offsets: Of each record's first header byte.
+        lengths: Of each payload.
+        checksums: Of each payload, masked, as stored.
+    """
+
+    codec: Codec
+    size: int
+    mtime_ns: int
+    stream_bytes: int
+    offsets: U64
+    lengths: U64
+    checksums: U32
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def fingerprint(self) -> bytes:
+        """A hash of what the file holds, whatever its name, place or times."""
+        digest = hashlib.sha256(self.lengths.astype("<u8").tobytes())
+        digest.update(self.checksums.astype("<u4").tobytes())
+        return digest.digest()
+
+    def to_bytes(self) -> bytes:
+        """The content of a sidecar."""
+        codec = _CODECS.index(self.codec)
+        header = _HEADER.pack(
+            _MAGIC,
+            _VERSION,
+            codec,
+            self.size,
+            self.mtime_ns,
+            self.stream_bytes,
+            len(self),
+            self.fingerprint(),
+            0,
+        )
+        columns = (
+            self.offsets.astype("<u8").tobytes()
+            + self.lengths.astype("<u8").tobytes()
+            + self.checksums.astype("<u4").tobytes()
+        )
+        return header + _checksum(header) + columns + _checksum(columns)
+
+
+def parse_sidecar(content: bytes, path: str) -> tuple[FileIndex, bytes]:
+    """The index that a sidecar holds, and the fingerprint it promises.
+
+    Raises:
+        StaleIndexError: It is damaged (`kind` is ``"index_corrupt"``).
+    """
+    head = content[: _HEADER.size]
+    if len(content) < _HEADER.size + 2 * _CHECK.size or not head.startswith(_MAGIC):
+        _damaged(path, "it is cut off, or not an index")
+    if content[_HEADER.size : _HEADER.size + _CHECK.size] != _checksum(head):
+        _damaged(path, "the checksum of its header does not match")
+    _, version, codec, size, mtime_ns, stream_bytes, count, fingerprint, _ = _HEADER.unpack(head)
+    if version != _VERSION or codec >= len(_CODECS):
+        _damaged(path, f"its version {version} is not known here")
+    columns = content[_HEADER.size + _CHECK.size : -_CHECK.size]
+    if len(columns) != count * _ROW_BYTES:
+        _damaged(path, f"it promises {count:,} records and holds {len(columns) // _ROW_BYTES:,}")
+    if content[-_CHECK.size :] != _checksum(columns):
+        _damaged(path, "the checksum of its columns does not match")
+    index = FileIndex(
+        codec=_CODECS[codec],
+        size=size,
+        mtime_ns=mtime_ns,
+        stream_bytes=stream_bytes,
+        offsets=np.frombuffer(columns, "<u8", count).astype(np.uint64),
+        lengths=np.frombuffer(columns, "<u8", count, 8 * count).astype(np.uint64),
+        checksums=np.frombuffer(columns, "<u4", count, 16 * count).astype(np.uint32),
+    )
+    check_columns(index, path)
+    return index, fingerprint
+
+
+def check_columns(index: FileIndex, path: str) -> None:
+    """Refuses places that cannot be: out of order, overlapping, or past the end of the stream."""
+    if not len(index):
+        return
+    limit = np.uint64(index.stream_bytes)
+    if (index.offsets > limit).any() or (index.lengths > limit).any():
+        _damaged(path, "it places records past the end of the file")
+    ends = index.offsets + index.lengths + np.uint64(_FRAME_BYTES)
+    if ends[-1] > limit or (index.offsets[1:] < ends[:-1]).any():
+        _damaged(path, "it places records out of order or past the end of the file")
+
+
+def read_sidecar(path: str) -> tuple[FileIndex, bytes]:
+    """The index in this sidecar, and the fingerprint it promises."""
+    with open(path, "rb") as file:
+        return parse_sidecar(file.read(), path)
+
+
+def write_sidecar(data_path: str, index: FileIndex) -> str:
+    """Puts the index beside its file, or into the cache directory where that cannot be written. Gives its path."""
+    content = index.to_bytes()
+    beside = data_path + INDEX_SUFFIX
+    try:
+        write_atomically(beside, content)
+    except PermissionError:
+        pass
+    except OSError as error:
+        if error.errno != 30:  # a read-only file system
+            raise
+    else:
+        return beside
+    cached = cached_path(data_path)
+    write_atomically(cached, content)
+    return cached
+
+
+def find_sidecar(data_path: str) -> str | None:
+    """The sidecar of a file, beside it or in the cache directory."""
+    return next(
+        (path for path in (data_path + INDEX_SUFFIX, cached_path(data_path)) if os.path.exists(path)), None
+    )
+
+
+def cached_path(data_path: str) -> str:
+    """Where the index of a file goes whose directory cannot be written."""
+    home = os.environ.get("TFREEL_CACHE_DIR")
+    if not home:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        home = os.path.join(base, "tfreel")
+    name = hashlib.sha256(os.fsencode(os.path.realpath(data_path))).hexdigest()[:32]
+    return os.path.join(home, "index", name + INDEX_SUFFIX)
+
+
+def _checksum(data: bytes) -> bytes:
+    return _CHECK.pack(_core.mask_crc(_core.crc32c(data)))
+
+
+def _damaged(path: str, why: str) -> NoReturn:
+    raise StaleIndexError(
+        f"{display(path)}: the index is damaged: {why}; build it again", path=path, kind="index_corrupt"
+    )

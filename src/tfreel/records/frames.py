@@ -1,0 +1,448 @@
+"""One file as a sequence of blocks and faults, whatever it is made of: a plain file, a compressed one, a pipe, a file that grows.
+
+Every kind answers the same question, `step`: the next block of records, the next fault, or None at the end. What to
+do about a fault is for the caller to decide.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol, TypeAlias
+
+from tfreel import _core
+from tfreel.ahead import ReadAhead
+from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_member, inflate, is_plain
+from tfreel.records.report import Fault, describe
+from tfreel.storage.files import LocalFile, looks_like
+
+Note: TypeAlias = Callable[[str], None]
+
+_HEAD_BYTES = 512
+_LOOK_AHEAD_BYTES = 1 << 20
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read, the same for every kind of file."""
+
+    verify: bool = True
+    salvage: bool = False
+    compression: Codec | None = None
+    max_record_bytes: int = 1 << 32
+    max_expanded_bytes: int | None = None
+    follow_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The place of a record in a file: its offset in the uncompressed stream, and its ordinal."""
+
+    offset: int = 0
+    record: int = 0
+
+
+class Frames(Protocol):
+    """One open file, as blocks and faults."""
+
+    def step(self) -> _core.Block | Fault | None:
+        """The next block or fault; None at the end."""
+
+    @property
+    def position(self) -> Position:
+        """Where the next block will begin."""
+
+    @property
+    def codec(self) -> Codec:
+        """How the file is compressed."""
+
+    @property
+    def compressed_bytes(self) -> int:
+        """Compressed bytes taken so far; 0 for what is not compressed."""
+
+    def close(self) -> None:
+        """Lets go of the file."""
+
+
+def open_frames(source: str | BinaryIO, options: ReadOptions, start: Position, note: Note) -> Frames:
+    """Opens a file, by name or already open, at a record boundary."""
+    if not isinstance(source, str):
+        return _open_stream(source, getattr(source, "name", None), options, start, note)
+    if source == "-":
+        return _open_stream(open(0, "rb", closefd=False), "<stdin>", options, start, note)
+    file = LocalFile(source)
+    head = file.read(_HEAD_BYTES, 0)
+    codec = (options.compression or detect(head)) if head else "none"
+    if options.follow_seconds is not None:
+        if codec != "none":
+            raise ValueError(
+                "follow= reads plain files only: a compressed stream cannot be read before it ends"
+            )
+        return GrowingFrames(file, options, start, options.follow_seconds)
+    if codec == "none":
+        return PlainFrames(file, options, start, note)
+    return _inflated(source, Input.of_file(file), codec, head, options, start, note)
+
+
+def _open_stream(stream: BinaryIO, name: object, options: ReadOptions, start: Position, note: Note) -> Frames:
+    path = name if isinstance(name, str) else "<stream>"
+    head = b""
+    while len(head) < _HEAD_BYTES and (more := stream.read(_HEAD_BYTES - len(head))):
+        if not isinstance(more, bytes):
+            raise TypeError("expected a stream opened in binary mode")
+        head += more
+    codec = options.compression or detect(head)
+    source = Input.of_stream(stream, head)
+    if codec == "none":
+        return PipeFrames(path, source, options, start, head)
+    return _inflated(path, source, codec, head, options, start, note)
+
+
+class PlainFrames:
+    """An uncompressed regular file, read by position."""
+
+    codec: Codec = "none"
+    compressed_bytes = 0
+
+    def __init__(self, file: LocalFile, options: ReadOptions, start: Position, note: Note) -> None:
+        self._file = file
+        self._options = options
+        self._note = note
+        self._decoder = self._decode_from(start)
+
+    def _decode_from(
+        self, start: Position, *, salvage: bool | None = None, end: int | None = None
+    ) -> _core.Decoder:
+        return _core.Decoder(
+            offset=start.offset,
+            record=start.record,
+            size=self._file.size if end is None else end,
+            verify=self._options.verify,
+            salvage=self._options.salvage if salvage is None else salvage,
+            max_record_bytes=self._options.max_record_bytes,
+        )
+
+    @property
+    def position(self) -> Position:
+        return Position(self._decoder.offset, self._decoder.record)
+
+    def step(self) -> _core.Block | Fault | None:
+        while True:
+            found = _pull(self._decoder, self._file.descriptor)
+            if not isinstance(found, _core.Fault):
+                if found is None:
+                    self._note_rewriting()
+                return found
+            if not self._was_transient(found):
+                return self._explain(found)
+            self._note(
+                f"{self._file.path}: record {found.record} at byte {found.begin}: transient {found.kind}: a second"
+                " read was good; suspect memory, cable or controller"
+            )
+            self._decoder = self._decode_from(Position(found.begin, found.record))
+
+    def _was_transient(self, fault: _core.Fault) -> bool:
+        """Whether the same bytes are sound when they are read once more, from the disk."""
+        if fault.kind not in ("length_crc", "data_crc") or self._file.changed():
+            return False
+        self._file.forget_cache(fault.begin, fault.end - fault.begin)
+        if fault.kind == "length_crc":
+            return is_plain(self._file.read(12, fault.begin))
+        again = self._decode_from(Position(fault.begin, fault.record), salvage=False, end=fault.end)
+        return isinstance(_pull(again, self._file.descriptor), _core.Block)
+
+    def _explain(self, found: _core.Fault) -> Fault:
+        fault = describe(self._file.path, found)
+        if self._file.changed():
+            return Fault(
+                fault.path,
+                "file_changed",
+                fault.record,
+                fault.offset,
+                fault.end,
+                "the file changed while it was read",
+            )
+        if fault.offset == 0 and fault.kind in ("length_crc", "truncated_header"):
+            return _perhaps_foreign(
+                fault, self._file.read(_HEAD_BYTES, 0), self._nothing_sound_follows(fault)
+            )
+        return fault
+
+    def _nothing_sound_follows(self, fault: Fault) -> bool:
+        if self._options.salvage:
+            return fault.end == self._file.size
+        end = min(self._file.size, _LOOK_AHEAD_BYTES)
+        found = _pull(self._decode_from(Position(), salvage=True, end=end), self._file.descriptor)
+        return isinstance(found, _core.Fault) and found.end == end
+
+    def _note_rewriting(self) -> None:
+        now = self._file.current_identity()
+        if now.mtime_ns != self._file.identity.mtime_ns and now.size <= self._file.size:
+            self._note(f"{self._file.path}: the file was written to while it was read")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class StreamFrames:
+    """Bytes that come in pieces, in order. What they come from is for the subclasses to say.
+
+    Args:
+        path: Name for messages.
+        options: How to read.
+        start: Where to begin.
+        head: The first bytes, to tell what a file is that is no TFRecord.
+    """
+
+    def __init__(self, path: str, options: ReadOptions, start: Position, head: bytes = b"") -> None:
+        self._path = path
+        self._options = options
+        self._head = head
+        self._fed = start.offset
+        self._pieces: Iterator[bytes] | None = None
+        self._process = os.getpid()
+        self._decoder = self._decode_from(start)
+        self._over = False
+
+    codec: Codec = "none"
+    compressed_bytes = 0
+
+    def _decode_from(self, start: Position) -> _core.Decoder:
+        return _core.Decoder(
+            offset=start.offset,
+            record=start.record,
+            verify=self._options.verify,
+            salvage=self._options.salvage,
+            max_record_bytes=self._options.max_record_bytes,
+        )
+
+    @property
+    def position(self) -> Position:
+        return Position(self._decoder.offset, self._decoder.record)
+
+    def step(self) -> _core.Block | Fault | None:
+        while True:
+            found = self._decoder.next()
+            if isinstance(found, _core.Fault):
+                return self._explain(found)
+            if found is not None or self._decoder.finished or self._over:
+                return found
+            try:
+                self._feed()
+            except CodecError as error:
+                return self._broken_codec(error)
+
+    def _make_pieces(self, offset: int) -> Iterator[bytes]:
+        """The pieces from this offset of the plain stream on. Asked for again when the process has forked."""
+        raise NotImplementedError
+
+    def _feed(self) -> None:
+        if self._pieces is None or self._process != os.getpid():
+            # The thread that made the pieces did not follow us through the fork.
+            self._process = os.getpid()
+            self._pieces = self._make_pieces(self._fed)
+        piece = next(self._pieces, None)
+        if piece is None:
+            self._decoder.finish()
+            return
+        self._fed += len(piece)
+        limit = self._options.max_expanded_bytes
+        if limit is not None and self._fed > limit:
+            raise CodecError(
+                "expansion_limit", f"the file holds more than max_expanded_bytes={limit:,}", self._fed
+            )
+        self._decoder.feed(piece)
+
+    def _broken_codec(self, error: CodecError) -> Fault:
+        self._over = True
+        at = self.position
+        return Fault(
+            self._path,
+            error.kind,
+            at.record,
+            at.offset,
+            self._fed,
+            str(error),
+            compressed_offset=error.offset,
+        )
+
+    def _explain(self, found: _core.Fault) -> Fault:
+        fault = describe(self._path, found)
+        if fault.offset == 0 and fault.kind in ("length_crc", "truncated_header") and self._head:
+            return _perhaps_foreign(fault, self._head, False)
+        return fault
+
+    def close(self) -> None:
+        self._over = True
+        if isinstance(self._pieces, ReadAhead):
+            self._pieces.close()
+
+
+class PipeFrames(StreamFrames):
+    """An uncompressed stream that can only be read forward."""
+
+    def __init__(self, path: str, source: Input, options: ReadOptions, start: Position, head: bytes) -> None:
+        self._source = source
+        super().__init__(path, options, start, head)
+
+    def _make_pieces(self, offset: int) -> Iterator[bytes]:
+        return _skip(iter(self._source.chunk, b""), offset)
+
+
+class GrowingFrames(StreamFrames):
+    """An uncompressed file that somebody is still writing."""
+
+    def __init__(
+        self, file: LocalFile, options: ReadOptions, start: Position, patience_seconds: float
+    ) -> None:
+        self._file = file
+        self._patience_seconds = patience_seconds
+        super().__init__(file.path, options, start)
+
+    def _make_pieces(self, offset: int) -> Iterator[bytes]:
+        return _growing(self._file, offset, self._patience_seconds)
+
+
+class InflatedFrames(StreamFrames):
+    """A compressed file or pipe. In salvage mode, what follows a damaged gzip member is searched for the next one."""
+
+    def __init__(
+        self,
+        path: str,
+        source: Input,
+        codec: Codec,
+        options: ReadOptions,
+        start: Position,
+        head: bytes,
+        note: Note,
+    ) -> None:
+        self._source = source
+        self.codec = codec
+        self._note = note
+        super().__init__(path, options, start, head)
+
+    def _make_pieces(self, offset: int) -> Iterator[bytes]:
+        if self._source.rewindable:
+            self._source.rewind(0)
+        return ReadAhead(_skip(inflate(self._source, self.codec, self._note), offset))
+
+    @property
+    def compressed_bytes(self) -> int:
+        return self._source.position
+
+    def _broken_codec(self, error: CodecError) -> Fault:
+        fault = super()._broken_codec(error)
+        if self._options.salvage and self.codec == "gzip" and error.kind != "expansion_limit":
+            self._over = not self._find_next_member()
+        return fault
+
+    def _find_next_member(self) -> bool:
+        """Goes on with the next gzip member that begins soundly, as if it were a stream of its own."""
+        while self._source.rewindable:
+            self._source.rewind(self._source.member + 1)
+            if not find_gzip_member(self._source):
+                return False
+            self._source.member = self._source.position
+            pieces = inflate(self._source, self.codec, self._note)
+            try:
+                first = next(pieces, b"")
+            except CodecError:
+                continue
+            self._pieces = ReadAhead(_chain(first, pieces))
+            self._decoder = self._decode_from(Position(self._fed, self._decoder.record + 1))
+            return True
+        return False
+
+
+def _inflated(
+    path: str,
+    source: Input,
+    codec: Codec,
+    head: bytes,
+    options: ReadOptions,
+    start: Position,
+    note: Note,
+) -> Frames:
+    found = detect(head)
+    if head and found != codec:
+        what = "a plain TFRecord" if is_plain(head) else looks_like(head) or "something else"
+        error = CodecError(
+            "compressed_corrupt",
+            f"was said to be {codec}, but begins like {found if found != 'none' else what}",
+            0,
+        )
+        return _BrokenFrames(path, error, start)
+    return InflatedFrames(path, source, codec, options, start, head, note)
+
+
+class _BrokenFrames:
+    """A file that is known to be wrong before it is read: one fault, then the end."""
+
+    codec: Codec = "none"
+    compressed_bytes = 0
+
+    def __init__(self, path: str, error: CodecError, start: Position) -> None:
+        self.position = start
+        self._fault: Fault | None = Fault(
+            path, error.kind, 0, 0, 0, str(error), compressed_offset=error.offset
+        )
+
+    def step(self) -> _core.Block | Fault | None:
+        fault, self._fault = self._fault, None
+        return fault
+
+    def close(self) -> None:
+        self._fault = None
+
+
+def _perhaps_foreign(fault: Fault, head: bytes, nothing_sound: bool) -> Fault:
+    """The fault as `not_tfrecord`, when the bytes say that this never was one."""
+    looks = looks_like(head) if len(head) >= 4 else None
+    if looks is None and not (nothing_sound and fault.kind == "length_crc"):
+        return fault
+    message = (
+        f"not a TFRecord file: it looks like {looks}"
+        if looks
+        else "not a TFRecord file, or its first header is damaged"
+    )
+    return Fault(fault.path, "not_tfrecord", 0, 0, fault.end, message)
+
+
+def _pull(decoder: _core.Decoder, descriptor: int) -> _core.Block | _core.Fault | None:
+    while (found := decoder.pull(descriptor)) is None and not decoder.finished:
+        pass
+    return found
+
+
+def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+def _skip(pieces: Iterator[bytes], offset: int) -> Iterator[bytes]:
+    """The pieces without their first `offset` bytes."""
+    for piece in pieces:
+        if offset >= len(piece):
+            offset -= len(piece)
+        else:
+            yield piece[offset:]
+            offset = 0
+
+
+def _growing(file: LocalFile, offset: int, patience_seconds: float) -> Iterator[bytes]:
+    """The bytes of a file that is being written, until it has not grown for a while."""
+    deadline = time.monotonic() + patience_seconds
+    while True:
+        if data := file.read(1 << 18, offset):
+            offset += len(data)
+            deadline = time.monotonic() + patience_seconds
+            yield data
+            continue
+        if file.current_identity().size < offset:
+            raise CodecError("file_changed", "the file was truncated while it was followed", offset)
+        if time.monotonic() >= deadline:
+            return
+        time.sleep(min(_POLL_SECONDS, max(0.0, deadline - time.monotonic())))

@@ -1,0 +1,319 @@
+"""`tfreel.read`: records of files, globs and streams, in order, one `bytes` after the other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, BinaryIO, Literal, TypeAlias
+
+from tfreel import _core
+from tfreel.compression import codec_named
+from tfreel.errors import StateError
+from tfreel.records.frames import Frames, Position, ReadOptions, open_frames
+from tfreel.records.report import TAIL_KINDS, Fault, Report
+from tfreel.storage.names import Paths, resolve
+
+OnCorrupt: TypeAlias = Literal["raise", "tail", "skip"]
+
+_STATE_VERSION = 1
+_ADVICE = '; on_corrupt="skip" reads past it'
+
+
+def read(
+    paths: Paths,
+    *,
+    verify: bool = True,
+    on_corrupt: OnCorrupt = "raise",
+    compression: str | None = None,
+    max_record_bytes: int = 1 << 32,
+    max_expanded_bytes: int | None = None,
+    follow: float | None = None,
+) -> Reader:
+    """An iterator over the records of one or many files, as `bytes`.
+
+    Args:
+        paths: A path, a glob, a shard pattern (``train@8.tfrecord``, ``train-{00000..00007}-of-00008``), ``-`` for standard input, an
+            open binary file, or a list of these.
+        verify: Check the checksum of every payload. Headers are always checked.
+        on_corrupt: ``"raise"`` stops at the first fault, after every record before it. ``"tail"`` forgives a file that was cut
+            off. ``"skip"`` reads past all damage. What was passed over stands in ``reader.report``.
+        compression: ``"gzip"``, ``"zlib"`` or ``"none"``; told from the content if not given.
+        max_record_bytes: A header that claims a longer record is a fault.
+        max_expanded_bytes: A compressed file that holds more is a fault.
+        follow: At the end of a file that is still being written, wait up to this many seconds for more of it.
+
+    Example:
+        >>> with tfreel.Writer("numbers.tfrecord") as out:
+        ...     out.write_many([b"one", b"two", b"three"])
+        >>> [len(record) for record in tfreel.read("numbers.tfrecord")]
+        [3, 3, 5]
+    """
+    return Reader(
+        paths,
+        verify=verify,
+        on_corrupt=on_corrupt,
+        compression=compression,
+        max_record_bytes=max_record_bytes,
+        max_expanded_bytes=max_expanded_bytes,
+        follow=follow,
+    )
+
+
+class Reader(_core.BlockIterator):
+    """The iterator that `tfreel.read` returns.
+
+    It counts what it delivers, reports what was wrong, saves its state and goes on from a saved one. One thread at a time may use it. It pickles
+    as its files, options and position.
+
+    Example:
+        >>> with tfreel.Writer("numbers.tfrecord") as out:
+        ...     out.write_many([b"one", b"two", b"three"])
+        >>> reader = tfreel.read("numbers.tfrecord")
+        >>> next(reader)
+        b'one'
+        >>> state = reader.state_dict()
+        >>> later = tfreel.read("numbers.tfrecord")
+        >>> later.load_state_dict(state)
+        >>> list(later)
+        [b'two', b'three']
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        on_corrupt: OnCorrupt = "raise",
+        compression: str | None = None,
+        follow: float | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        if on_corrupt not in ("raise", "tail", "skip"):
+            raise ValueError(f'on_corrupt must be "raise", "tail" or "skip", not {on_corrupt!r}')
+        self.files: list[str | BinaryIO] = resolve(paths)
+        self._on_corrupt = on_corrupt
+        self._options = ReadOptions(
+            salvage=on_corrupt == "skip",
+            compression=None if compression is None else codec_named(compression),
+            follow_seconds=follow,
+            **options,
+        )
+        self._go_to(0, Position())
+
+    # Position -----------------------------------------------------------------------------------------------
+
+    def _go_to(self, file: int, position: Position, *, records: int = 0, files: int = 0) -> None:
+        self._clear()
+        self._failure: Exception | None = None
+        self._frames: Frames | None = None
+        self._file = file
+        self._start = position
+        self._delivered = records
+        self._block_size = 0
+        self.files_completed = files
+        self.report = Report()
+
+    @property
+    def records_produced(self) -> int:
+        """Records delivered since the beginning, also across a saved state."""
+        return self._delivered + self._taken
+
+    def _position(self) -> Position:
+        block = self._block
+        if block is not None and self._taken < len(block):
+            return Position(int(block.offsets[self._taken]), block.first_record + self._taken)
+        return self._start if self._frames is None else self._frames.position
+
+    def reset(self) -> None:
+        """Goes back to the beginning: counters to zero, faults forgotten."""
+        self.close()
+        self._go_to(0, Position())
+
+    # Blocks -------------------------------------------------------------------------------------------------
+
+    def _next_block(self) -> _core.Block | None:
+        """Called by the core when a block is used up."""
+        if self._failure is not None:
+            raise self._failure
+        self._delivered += self._block_size
+        self._block_size = 0
+        while self._file < len(self.files):
+            frames = self._open()
+            try:
+                found = frames.step()
+            except OSError as error:
+                if error.filename is None:
+                    error.filename = self._path
+                raise
+            if isinstance(found, _core.Block):
+                self._block_size = len(found)
+                self.report.records += len(found)
+                return found
+            if found is None or self._forgive(found):
+                self._finish_file(frames)
+        return None
+
+    def blocks(self) -> Iterator[_core.Block]:
+        """The records from here on in blocks: for callers that want no Python object per record."""
+        if self._block is not None:
+            self._go_to(
+                self._file, self._position(), records=self.records_produced, files=self.files_completed
+            )
+        while (block := self._next_block()) is not None:
+            yield block
+
+    def _open(self) -> Frames:
+        if self._frames is None:
+            self._frames = open_frames(self.files[self._file], self._options, self._start, self.report.note)
+        return self._frames
+
+    def _finish_file(self, frames: Frames) -> None:
+        self.report.files += 1
+        self.report.bytes += frames.position.offset
+        self.report.compressed_bytes += frames.compressed_bytes
+        frames.close()
+        self._frames = None
+        self._file += 1
+        self._start = Position()
+        self.files_completed += 1
+
+    def _forgive(self, fault: Fault) -> bool:
+        """Takes note of a fault, or raises it; True if it ends the file."""
+        if self._on_corrupt == "skip":
+            self.report.add(fault)
+            return False
+        if self._on_corrupt == "tail" and (fault.kind in TAIL_KINDS or self._is_torn(fault)):
+            self.report.add(fault)
+            return True
+        # It is raised again by every later call: to go on as if the file had ended here would hide it.
+        self._failure = fault.to_error(_ADVICE if self._on_corrupt == "raise" else "")
+        raise self._failure
+
+    def _is_torn(self, fault: Fault) -> bool:
+        """Whether a payload fault is the mark of a crash: its footer was never written, nor anything behind it."""
+        source = self.files[self._file]
+        if fault.kind != "data_crc" or fault.expected != 0 or not isinstance(source, str):
+            return False
+        rest = open_frames(
+            source,
+            replace(self._options, salvage=False),
+            Position(fault.end, fault.record + 1),
+            self.report.note,
+        )
+        found = rest.step()
+        return found is None or (isinstance(found, Fault) and found.kind == "zero_filled_tail")
+
+    # State --------------------------------------------------------------------------------------------------
+
+    @property
+    def _path(self) -> str:
+        source = self.files[self._file] if self._file < len(self.files) else ""
+        return source if isinstance(source, str) else "<stream>"
+
+    def _fingerprint(self) -> str:
+        names = [os.path.basename(file) if isinstance(file, str) else "<stream>" for file in self.files]
+        return hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the reader stands, as a small dict that JSON can hold."""
+        position = self._position()
+        state: dict[str, Any] = {
+            "format": "tfreel-reader",
+            "version": _STATE_VERSION,
+            "files": len(self.files),
+            "fingerprint": self._fingerprint(),
+            "file": self._file,
+            "path": os.path.basename(self._path),
+            "size": _size_of(self._path),
+            "offset": position.offset,
+            "record": position.record,
+            "records_produced": self.records_produced,
+            "files_completed": self.files_completed,
+        }
+        return {**state, "check": _checksum(state)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes to where `state` was saved.
+
+        Raises:
+            StateError: It is damaged, or was saved with other files.
+        """
+        file, position = self._checked(state)
+        self.close()
+        self._go_to(file, position, records=state["records_produced"], files=state["files_completed"])
+
+    def _checked(self, state: dict[str, Any]) -> tuple[int, Position]:
+        if not isinstance(state, dict) or state.get("format") != "tfreel-reader":
+            raise StateError("this is not the state of a reader")
+        if state.get("version") != _STATE_VERSION:
+            raise StateError(
+                f"the state has version {state.get('version')!r}; this tfreel reads version {_STATE_VERSION}"
+            )
+        if state.get("check") != _checksum({key: value for key, value in state.items() if key != "check"}):
+            raise StateError("the state is damaged: its checksum does not match")
+        if state["files"] != len(self.files):
+            raise StateError(
+                f"the state was saved with {state['files']} files; this reader has {len(self.files)}"
+            )
+        if state["fingerprint"] != self._fingerprint():
+            raise StateError("the state was saved with other files: the names or their order differ")
+        file = state["file"]
+        name = self.files[file] if file < len(self.files) else ""
+        if isinstance(name, str) and _size_of(name) != state["size"]:
+            raise StateError(
+                f"{name}: had {state['size']} bytes when the state was saved and has {_size_of(name)} now",
+                path=name,
+            )
+        return file, Position(state["offset"], state["record"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if not all(isinstance(file, str) and file != "-" for file in self.files):
+            raise TypeError("a reader of an open stream cannot be pickled")
+        return _restore, (type(self), self.files, self._on_corrupt, self._options, self.state_dict())
+
+    # Life ---------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Lets go of the open file; the next record opens it again."""
+        if self._frames is not None:
+            start = self._position()
+            records = self.records_produced
+            self._frames.close()
+            self._clear()
+            self._frames = None
+            self._start = start
+            self._delivered = records
+            self._block_size = 0
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<tfreel.Reader of {len(self.files)} files, {self.records_produced} records produced>"
+
+
+def _restore(
+    cls: type[Reader], files: list[str], on_corrupt: OnCorrupt, options: ReadOptions, state: dict[str, Any]
+) -> Reader:
+    reader = cls([], on_corrupt=on_corrupt)
+    reader.files = list(files)
+    reader._options = options
+    reader.load_state_dict(state)
+    return reader
+
+
+def _checksum(state: dict[str, Any]) -> str:
+    return f"{_core.crc32c(json.dumps(state, sort_keys=True).encode()):08x}"
+
+
+def _size_of(path: str) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None

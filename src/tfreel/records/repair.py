@@ -1,0 +1,138 @@
+"""`tfreel.verify` and `tfreel.repair`: find every fault, and save every record that is not damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+from tfreel import _core
+from tfreel.records.read import Reader, read
+from tfreel.records.report import Report
+from tfreel.records.write import Mode, Writer
+from tfreel.storage.names import PathLike, Paths, resolve
+from tfreel.storage.publish import write_atomically
+from tfreel.threads import thread_count
+
+LEDGER_SUFFIX = ".lost.jsonl"
+
+# Told of every piece of work done: how many records and bytes more.
+Progress: TypeAlias = Callable[[int, int], None]
+
+
+def verify(
+    paths: Paths,
+    *,
+    compression: str | None = None,
+    max_record_bytes: int = 1 << 32,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Reads everything, checks every checksum, and reports every fault.
+
+    Args:
+        paths: As in `tfreel.read`.
+        compression: As in `tfreel.read`.
+        max_record_bytes: As in `tfreel.read`.
+        threads: Files checked at the same time; all processors by default.
+        progress: Called with the number of records and bytes checked since the last call, perhaps from several threads.
+
+    Example:
+        >>> with tfreel.Writer("numbers.tfrecord") as out:
+        ...     out.write_many([b"one", b"two", b"three"])
+        >>> report = tfreel.verify("numbers.tfrecord")
+        >>> report.ok, report.records
+        (True, 3)
+    """
+
+    def check(file: object) -> Report:
+        reader = read(file, on_corrupt="skip", compression=compression, max_record_bytes=max_record_bytes)  # type: ignore[arg-type]
+        for block in reader.blocks():
+            _tell(progress, block)
+        return reader.report
+
+    files = resolve(paths)
+    total = Report()
+    workers = min(thread_count(threads), len(files))
+    if workers <= 1:
+        for file in files:
+            total.merge(check([file]))
+        return total
+    with ThreadPoolExecutor(workers, thread_name_prefix="tfreel-verify") as pool:
+        for report in pool.map(check, [[file] for file in files]):
+            total.merge(report)
+    return total
+
+
+def repair(
+    source: Paths,
+    destination: PathLike,
+    *,
+    mode: Mode = "x",
+    compression: str | None = None,
+    level: int | None = None,
+    durable: bool = True,
+    progress: Progress | None = None,
+) -> Report:
+    """Copies every undamaged record of `source` to a new, sound file.
+
+    Where something was lost, a ledger beside the new file (``…​.lost.jsonl``, one line for each fault) says what and where. The source is not
+    touched.
+
+    Args:
+        source: The damaged files, as in `tfreel.read`.
+        destination: The new file.
+        mode: ``"x"`` fails if it exists, ``"w"`` replaces it.
+        compression: Of the new file; told from its suffix if not given.
+        level: As in `Writer`.
+        durable: As in `Writer`.
+        progress: As in `verify`.
+
+    Example:
+        >>> with tfreel.Writer("numbers.tfrecord") as out:
+        ...     out.write_many([b"one", b"two", b"three"])
+        >>> with open("numbers.tfrecord", "r+b") as file:
+        ...     _ = file.seek(12), file.write(b"O")
+        >>> report = tfreel.repair("numbers.tfrecord", "sound.tfrecord")
+        >>> report.records, report.records_lost
+        (2, 1)
+        >>> list(tfreel.read("sound.tfrecord"))
+        [b'two', b'three']
+    """
+    if mode not in ("x", "w"):
+        raise ValueError(f'mode must be "x" or "w", not {mode!r}')
+    reader = read(source, on_corrupt="skip")
+    with Writer(destination, mode=mode, compression=compression, level=level, durable=durable) as out:
+        _refuse_own_source(reader, out.path)
+        for block in reader.blocks():
+            out.write_many(block.to_list())
+            _tell(progress, block)
+    _write_ledger(out.path + LEDGER_SUFFIX, reader.report)
+    return reader.report
+
+
+def _refuse_own_source(reader: Reader, destination: str) -> None:
+    for file in reader.files:
+        if (
+            isinstance(file, str)
+            and os.path.exists(destination)
+            and file != "-"
+            and os.path.samefile(file, destination)
+        ):
+            raise ValueError(f"{destination}: repair writes a new file; it does not overwrite its source")
+
+
+def _write_ledger(path: str, report: Report) -> None:
+    if report.ok:
+        if os.path.exists(path):
+            os.unlink(path)  # of an earlier, damaged source
+        return
+    lines = [json.dumps(fault.to_dict()) for fault in report.faults]
+    write_atomically(path, os.fsencode("\n".join(lines)) + b"\n")
+
+
+def _tell(progress: Progress | None, block: _core.Block) -> None:
+    if progress is not None:
+        progress(len(block), block.nbytes)

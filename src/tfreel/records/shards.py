@@ -1,0 +1,239 @@
+"""`tfreel.ShardedWriter`: one stream of records over many files that appear together."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+
+from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
+from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, write_manifest
+from tfreel.storage.names import PathLike
+from tfreel.storage.paths import display, shard_name, split_suffix
+from tfreel.storage.publish import sync_directory
+
+_MEMORY_BYTES = 1 << 26
+_SMALLEST_BUFFER_BYTES = 1 << 13
+_FRAME_BYTES = 16
+
+
+class ShardedWriter:
+    """Writes records to a set of files named ``train-00000-of-00008.tfrecord`` and so on.
+
+    Say either how many (``shards``: records are dealt out in turn) or how large (``max_records``, ``max_bytes``: files are filled one after the
+    other). No file appears before all are complete; a manifest beside them, written last, says so. `tfreel.read` takes the same
+    path and finds them.
+
+    Args:
+        path: The name without its shard number, as in ``out/train.tfrecord``.
+        shards: Number of files.
+        max_records: Records in each file, at the most.
+        max_bytes: Bytes of records in each file, before compression, at the most (a larger record gets a file of its own).
+        mode: ``"x"`` fails if the set exists, ``"w"`` replaces it, old shards included.
+        compression: As in `Writer`.
+        level: As in `Writer`.
+        durable: As in `Writer`.
+
+    Example:
+        >>> with tfreel.ShardedWriter("out/train.tfrecord", shards=2) as out:
+        ...     out.write_many([b"a", b"b", b"c"])
+        >>> sorted(os.listdir("out"))
+        ['train-00000-of-00002.tfrecord', 'train-00001-of-00002.tfrecord', 'train.tfrecord.manifest.json']
+        >>> list(tfreel.read("out/train.tfrecord"))
+        [b'a', b'c', b'b']
+    """
+
+    def __init__(
+        self,
+        path: PathLike,
+        *,
+        shards: int | None = None,
+        max_records: int | None = None,
+        max_bytes: int | None = None,
+        mode: Mode = "x",
+        compression: str | None = None,
+        level: int | None = None,
+        durable: bool = True,
+    ) -> None:
+        given = {"shards": shards, "max_records": max_records, "max_bytes": max_bytes}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        if len(chosen) != 1:
+            raise ValueError(f"say one of shards=, max_records= and max_bytes=, not {len(chosen)} of them")
+        name, value = next(iter(chosen.items()))
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int)
+            or value < 1
+            or (shards is not None and value >= 100_000)
+        ):
+            raise ValueError(
+                f"{name} must be a whole number from 1 on (below 100,000 for shards), not {value!r}"
+            )
+        if mode not in ("x", "w"):
+            raise ValueError(f'mode must be "x" or "w", not {mode!r}')
+        self.path = os.path.expanduser(os.fsdecode(path))
+        self.paths: list[str] = []
+        self._prefix, self._suffix = split_suffix(self.path)
+        self._replace = mode == "w"
+        self._durable = durable
+        self._max_records = max_records
+        self._max_bytes = max_bytes
+        self._options = {"mode": mode, "compression": compression, "level": level, "durable": durable}
+        self._writers: list[Writer] = []
+        self._sealed = 0
+        self._filled_bytes = 0
+        self._turn = 0
+        self._open = True
+        if not self._replace:
+            self._refuse_existing()
+        for index in range(shards or 1):
+            self._add_writer(index, shards or 1)
+
+    def _add_writer(self, index: int, count: int) -> None:
+        buffer_bytes = max(_SMALLEST_BUFFER_BYTES, min(1 << 18, _MEMORY_BYTES // count))
+        # The name is a stand-in where the number of shards is not known yet; publishing gives the true one.
+        writer = Writer(
+            shard_name(self._prefix, index, count, self._suffix), _buffer_bytes=buffer_bytes, **self._options
+        )  # type: ignore[arg-type]
+        self._writers.append(writer)
+
+    @property
+    def records_written(self) -> int:
+        """Records taken so far."""
+        return sum(writer.records_written for writer in self._writers)
+
+    def write(self, record: Record) -> None:
+        """Adds one record, to the file whose turn it is."""
+        self._check_open()
+        if self._max_records is None and self._max_bytes is None:
+            self._writers[self._turn].write(record)
+            self._turn = (self._turn + 1) % len(self._writers)
+            return
+        payload = as_bytes(record)
+        if self._is_full(len(payload)):
+            self._start_next()
+        self._writers[-1].write(payload)
+        self._filled_bytes += len(payload) + _FRAME_BYTES
+
+    def write_many(self, records: Iterable[Record]) -> None:
+        """Adds many records, faster than one by one."""
+        for batch in batches(records):
+            if self._max_bytes is not None:
+                for record in batch:
+                    self.write(record)
+            elif self._max_records is not None:
+                self._fill_in_turn(batch, self._max_records)
+            else:
+                self._deal_out(batch)
+
+    def _deal_out(self, batch: list[Record]) -> None:
+        self._check_open()
+        count = len(self._writers)
+        for i in range(min(count, len(batch))):
+            self._writers[(self._turn + i) % count].write_many(batch[i::count])
+        self._turn = (self._turn + len(batch)) % count
+
+    def _fill_in_turn(self, batch: list[Record], max_records: int) -> None:
+        self._check_open()
+        done = 0
+        while done < len(batch):
+            if self._is_full(0):
+                self._start_next()
+            room = max_records - self._writers[-1].records_written
+            self._writers[-1].write_many(batch[done : done + room])
+            done += room
+
+    def _is_full(self, length: int) -> bool:
+        current = self._writers[-1].records_written
+        if self._max_records is not None:
+            return current >= self._max_records
+        return current > 0 and self._filled_bytes + length + _FRAME_BYTES > (self._max_bytes or 0)
+
+    def _start_next(self) -> None:
+        self._writers[-1]._seal()
+        self._sealed += 1
+        self._filled_bytes = 0
+        self._add_writer(len(self._writers), len(self._writers) + 1)
+
+    def flush(self, *, sync: bool = False) -> None:
+        """Hands everything written so far to the system; with ``sync`` returns when it is on the disk."""
+        self._check_open()
+        for writer in self._writers[self._sealed :]:
+            writer.flush(sync=sync)
+
+    def close(self) -> None:
+        """Completes all files and gives them their names, the manifest last. Closing twice is fine."""
+        if not self._open:
+            return
+        try:
+            for writer in self._writers[self._sealed :]:
+                writer._seal()
+            self._publish()
+        except BaseException:
+            self.abort()
+            raise
+        self._open = False
+
+    def _publish(self) -> None:
+        if self._replace:
+            self._remove_old()
+        else:
+            self._refuse_existing()
+        count = len(self._writers)
+        shards = []
+        for index, writer in enumerate(self._writers):
+            path = shard_name(self._prefix, index, count, self._suffix)
+            writer._publish(path)
+            self.paths.append(path)
+            shards.append(Shard(os.path.basename(path), writer.records_written, os.path.getsize(path)))
+        write_manifest(self.path, shards, durable=self._durable)
+
+    def _old_files(self) -> list[str]:
+        pattern = f"{glob.escape(self._prefix)}-*-of-*{glob.escape(self._suffix)}"
+        shard = re.compile(rf"{re.escape(self._prefix)}-\d{{5,}}-of-\d{{5,}}{re.escape(self._suffix)}")
+        manifest = self.path + MANIFEST_SUFFIX
+        shards = sorted(path for path in glob.glob(pattern) if shard.fullmatch(path))
+        # The manifest goes first: without it the set counts as incomplete.
+        return ([manifest] if os.path.exists(manifest) else []) + shards
+
+    def _refuse_existing(self) -> None:
+        if old := self._old_files():
+            raise FileExistsError(
+                f'{display(old[0])}: the set exists already, {len(old)} files of it; mode="w" replaces it'
+            )
+
+    def _remove_old(self) -> None:
+        old = self._old_files()
+        for path in old:
+            os.unlink(path)
+        if old and self._durable:
+            sync_directory(os.path.dirname(self.path) or ".")
+
+    def abort(self) -> None:
+        """Removes what was written."""
+        self._open = False
+        for writer in self._writers:
+            with suppress(OSError):
+                writer.abort()
+        for path in self.paths:  # a set that cannot be whole is no set
+            with suppress(OSError):
+                os.unlink(path)
+        self.paths = []
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise ValueError("the writer is closed")
+
+    def __enter__(self) -> ShardedWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+    def __repr__(self) -> str:
+        return f"<tfreel.ShardedWriter of {display(self.path)!r}, {self.records_written} records written>"

@@ -1,0 +1,381 @@
+"""`tfreel.Writer`: records in, a sound TFRecord file out, or nothing at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any, BinaryIO, Literal, NoReturn, Protocol, TypeAlias, runtime_checkable
+
+from tfreel import _core
+from tfreel.compression import Codec, Deflater, checked_level, codec_for_path, codec_named
+from tfreel.errors import CorruptError
+from tfreel.records.frames import Position, ReadOptions, open_frames
+from tfreel.records.report import Fault
+from tfreel.storage.names import PathLike, is_stream
+from tfreel.storage.paths import display
+from tfreel.storage.publish import GrownFile, NewFile
+
+
+@runtime_checkable
+class SupportsSerializeToString(Protocol):
+    """Anything that turns itself into bytes as protobuf messages do."""
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 - protobuf's name
+        """The serialized message."""
+
+
+Record: TypeAlias = bytes | bytearray | memoryview | SupportsSerializeToString
+Mode: TypeAlias = Literal["x", "w", "a"]
+
+_BUFFER_BYTES = 1 << 18
+_LARGE_BYTES = 1 << 15  # from here on a copy costs more than a system call
+_RECORDS_AT_ONCE = 4096
+
+
+class Writer:
+    """Writes records to a TFRecord file.
+
+    The file appears under its name when the ``with`` block ends well, complete and on disk. An exception, a crash or a dropped
+    writer leaves no file, or the old one as it was.
+
+    Args:
+        path: Where to write; missing directories are made. Or an open binary file, which is written to as it is and left open.
+        mode: ``"x"`` fails if the file exists, ``"w"`` replaces it, ``"a"`` adds to it (in place; the file must be sound).
+        compression: ``"gzip"``, ``"zlib"`` or ``"none"``; by default told from the suffix (``.gz``, ``.zlib``).
+        level: 0 to 9 as in zlib; by default a fast one.
+        durable: Return from ``close`` only when the file is safely on the disk.
+
+    Example:
+        >>> with tfreel.Writer("numbers.tfrecord.gz") as out:
+        ...     out.write(b"one")
+        ...     out.write_many([b"two", b"three"])
+        >>> list(tfreel.read("numbers.tfrecord.gz"))
+        [b'one', b'two', b'three']
+    """
+
+    def __init__(
+        self,
+        path: PathLike | BinaryIO,
+        *,
+        mode: Mode = "x",
+        compression: str | None = None,
+        level: int | None = None,
+        durable: bool = True,
+        _buffer_bytes: int = _BUFFER_BYTES,
+    ) -> None:
+        self._file: NewFile | GrownFile | _OpenStream | None = None
+        if mode not in ("x", "w", "a"):
+            raise ValueError(f'mode must be "x", "w" or "a", not {mode!r}')
+        checked_level(level)
+        codec = None if compression is None else codec_named(compression)
+        self.records_written = 0
+        self._failure: OSError | None = None
+        self._frames = _core.FrameBuffer(_buffer_bytes)
+        self._append: Callable[[Any], bool] = self._frames.append
+        self._refuse: Callable[[object], NoReturn] | None = None  # set when the writer is of no use any more
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            if not is_stream(path) and not hasattr(path, "write"):
+                raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
+            self.path = str(getattr(path, "name", "<stream>"))
+            self._codec: Codec = codec or "none"
+            self._file = _OpenStream(path)
+        else:
+            self.path = os.path.expanduser(os.fsdecode(path))
+            self._codec = codec or codec_for_path(self.path)
+            self._file = _open_target(self.path, mode, self._codec, durable)
+        self._deflater = None if self._codec == "none" else Deflater(self._codec, level)
+        _open_writers.add(self)
+
+    # Records in ---------------------------------------------------------------------------------------------
+
+    def write(self, record: Record) -> None:
+        """Adds one record: bytes as they are, or anything with ``SerializeToString``.
+
+        Raises:
+            TypeError: It is neither.
+            OSError: The system failed to write. The writer is of no use any more, and its file will not appear.
+        """
+        if type(record) is not bytes:
+            record = as_bytes(record)
+        if not self._append(record):
+            self._write_past(record)
+        self.records_written += 1
+
+    def write_many(self, records: Iterable[Record]) -> None:
+        """Adds many records, faster than one by one."""
+        for batch in batches(records):
+            taken = 0
+            while taken < len(batch):
+                before = taken
+                self._check_usable()
+                taken = self._frames.append_many(batch, taken)
+                self.records_written += taken - before
+                if taken < len(batch):
+                    self.write(batch[taken])
+                    taken += 1
+
+    def _write_past(self, record: bytes | bytearray | memoryview) -> None:
+        """Adds a record for which the buffer has no room left, or never has."""
+        self._drain()
+        if len(record) < _LARGE_BYTES and self._append(record):
+            return
+        if self._deflater is None and self._file is not None and self._file.descriptor >= 0:
+            with _Sticky(self):
+                _core.write_frame(self._file.descriptor, record)
+        else:
+            self._put(_core.frame(record))
+
+    # Bytes out ----------------------------------------------------------------------------------------------
+
+    def _drain(self) -> None:
+        if not len(self._frames):
+            return
+        if self._deflater is None and self._file is not None and self._file.descriptor >= 0:
+            with _Sticky(self):
+                self._frames.drain_to(self._file.descriptor)
+        else:
+            self._put(self._frames.take())
+
+    def _put(self, data: bytes) -> None:
+        """Sends framed bytes on their way, through the codec."""
+        self._send(data if self._deflater is None else self._deflater.compress(data))
+
+    def _send(self, data: bytes) -> None:
+        if data and self._file is not None:
+            with _Sticky(self):
+                self._file.write(data)
+
+    def flush(self, *, sync: bool = False) -> None:
+        """Hands everything written so far to the system; with ``sync`` returns when it is on the disk.
+
+        The file still appears under its name only at the end. After a crash, `tfreel.repair` gets what was flushed out of the temporary file.
+        """
+        self._check_usable()
+        self._drain()
+        if self._deflater is not None:
+            self._send(self._deflater.flush())
+        if sync and self._file is not None:
+            with _Sticky(self):
+                self._file.sync()
+
+    # Life ---------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Completes the file and gives it its name. Closing twice is fine.
+
+        Raises:
+            OSError: Something failed, now or before. There is no file then, or the old one as it was.
+        """
+        if self._file is None:
+            if self._failure is not None:
+                raise self._failure
+            return
+        self._seal()
+        self._publish()
+
+    def _seal(self) -> None:
+        """Writes all that is left to write."""
+        self._check_usable()
+        self._drain()
+        if self._deflater is not None:
+            self._send(self._deflater.finish())
+        if self._file is not None:
+            with _Sticky(self):
+                self._file.seal()
+
+    def _publish(self, path: str | None = None) -> None:
+        with _Sticky(self):
+            if self._file is not None:
+                self._file.publish(path)
+        self._retire(_closed)
+
+    def abort(self) -> None:
+        """Removes what was written, as if the writer had never been opened."""
+        file, self._file = self._file, None
+        self._retire(_closed)
+        if file is not None:
+            file.abort()
+
+    def _retire(self, refuse: Callable[[object], NoReturn]) -> None:
+        """Makes every further use an error."""
+        self._file = None
+        self._append = self._refuse = refuse
+        _open_writers.discard(self)
+
+    def _check_usable(self) -> None:
+        if self._refuse is not None:
+            self._refuse(b"")
+
+    def _fail(self, error: OSError) -> NoReturn:
+        """Remembers the first failure: nothing may be published, or tried again, after it."""
+        if error.filename is None:
+            error.filename = display(self.path)
+        self._failure = error
+        file = self._file
+        self._retire(self._raise_failure)
+        if file is not None:
+            with suppress(OSError):  # the first failure is the one to tell
+                file.abort()
+        raise error
+
+    def _raise_failure(self, record: object) -> NoReturn:
+        del record
+        assert self._failure is not None  # noqa: S101 - what set this method set the failure
+        raise self._failure
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+    def __del__(self) -> None:
+        if getattr(self, "_file", None) is not None:
+            if not sys.is_finalizing():
+                warnings.warn(
+                    f"writer of {display(self.path)!r} was never closed: its file is dropped",
+                    ResourceWarning,
+                    stacklevel=2,
+                )
+            self.abort()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a writer cannot be pickled: it stands for one file that only one process may write")
+
+    def __repr__(self) -> str:
+        return f"<tfreel.Writer of {display(self.path)!r}, {self.records_written} records written>"
+
+
+class _Sticky:
+    """Turns the first system error inside it into the writer's last word."""
+
+    __slots__ = ("_writer",)
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, OSError):
+            self._writer._fail(error)
+
+
+class _OpenStream:
+    """A file somebody else opened: written to as it is, neither named nor closed by us."""
+
+    descriptor = -1
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> None:
+        self._stream.write(data)
+
+    def sync(self) -> None:
+        self._stream.flush()
+
+    def seal(self) -> None:
+        self._stream.flush()
+
+    def publish(self, path: str | None = None) -> None:
+        pass
+
+    def abort(self) -> None:
+        pass
+
+    def abandon(self) -> None:
+        pass
+
+
+def _open_target(path: str, mode: Mode, codec: Codec, durable: bool) -> NewFile | GrownFile:
+    if mode == "a" and os.path.exists(path):
+        return GrownFile(path, durable=durable, end=_checked_end(path, codec))
+    return NewFile(path, replace=mode == "w", durable=durable)
+
+
+def _checked_end(path: str, codec: Codec) -> int:
+    """The size of a file that is sound to its last byte and can be added to."""
+    if codec == "zlib":
+        raise ValueError(f"{display(path)}: a zlib file holds one stream and cannot be added to; gzip can")
+    frames = open_frames(path, ReadOptions(compression=codec), Position(), lambda _: None)
+    while (found := frames.step()) is not None:
+        if isinstance(found, Fault):
+            raise CorruptError(
+                f"{found}; nothing was added. tfreel.repair({path!r}, …) makes a sound copy to add to",
+                path=path,
+                record=found.record,
+                offset=found.offset,
+                kind=found.kind,
+            )
+    frames.close()
+    return os.path.getsize(path)
+
+
+def as_bytes(record: object) -> bytes | bytearray | memoryview:
+    """The bytes of a record that is not plain `bytes`.
+
+    Raises:
+        TypeError: It has none.
+    """
+    if isinstance(record, (bytes, bytearray, memoryview)):
+        return record
+    if isinstance(record, SupportsSerializeToString):
+        return record.SerializeToString()
+    hint = "; encode text first, as in text.encode()" if isinstance(record, str) else ""
+    raise TypeError(f"a record must be bytes or have SerializeToString(), not {type(record).__name__}{hint}")
+
+
+def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """The records in lists.
+
+    Raises:
+        TypeError: This is one record, not many.
+    """
+    if isinstance(records, (str, bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"write_many takes an iterable of records, not one {type(records).__name__}; use write"
+        )
+    if isinstance(records, list):
+        yield records
+        return
+    iterator = iter(records)
+    while batch := list(islice(iterator, _RECORDS_AT_ONCE)):
+        yield batch
+
+
+def _closed(record: object) -> NoReturn:
+    del record
+    raise ValueError("the writer is closed")
+
+
+def _forked(record: object) -> NoReturn:
+    del record
+    raise RuntimeError(
+        "this writer was opened before the process forked; only the process that opened it may write"
+    )
+
+
+# A child of fork inherits open writers. If it wrote, or closed them on its way out, it would spoil its parent's files: so its
+# copies are made useless before it can.
+_open_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+def _disown_writers() -> None:
+    for writer in list(_open_writers):
+        file = writer._file
+        writer._retire(_forked)
+        if file is not None:
+            file.abandon()
+
+
+os.register_at_fork(after_in_child=_disown_writers)

@@ -1,0 +1,126 @@
+"""Files to read: regular ones, read by position, refused by what they are rather than by what happens later."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tfreel.storage.paths import display
+
+_TYPES = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells whether a file is still the one that was opened."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+class LocalFile:
+    """A regular file open for positional reading. Closes when the last holder lets go."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.descriptor = -1
+        # Not blocking, so that a FIFO cannot hold us up before we see what it is.
+        try:
+            self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # a socket
+                raise
+            raise _not_regular(path, os.stat(path).st_mode) from None
+        mode = os.fstat(self.descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            self.close()
+            raise _not_regular(path, mode)
+        self.identity = self.current_identity()
+        self.size = self.identity.size
+
+    def current_identity(self) -> Identity:
+        """The identity of the open file as it is now."""
+        info = os.fstat(self.descriptor)
+        return Identity(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns)
+
+    def changed(self) -> bool:
+        """Whether the open file was written to, truncated or extended since it was opened."""
+        return self.current_identity() != self.identity
+
+    def read(self, size: int, offset: int) -> bytes:
+        """Up to `size` bytes from `offset`: fewer only at the end of the file."""
+        return os.pread(self.descriptor, size, offset)
+
+    def forget_cache(self, offset: int, size: int) -> None:
+        """Asks the system to read this range from the disk next time."""
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self.descriptor, offset, size, os.POSIX_FADV_DONTNEED)
+
+    def close(self) -> None:
+        """Gives the descriptor back."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _not_regular(path: str, mode: int) -> OSError:
+    if stat.S_ISDIR(mode):
+        return IsADirectoryError(
+            errno.EISDIR,
+            f"is a directory; name its files, as in {display(os.path.join(path, '*.tfrecord'))!r}",
+            display(path),
+        )
+    what = _TYPES.get(stat.S_IFMT(mode), "not a regular file")
+    return OSError(
+        errno.EINVAL, f"is {what}; to read it as a stream, open it and pass the file object", display(path)
+    )
+
+
+_LOOKS: tuple[tuple[Callable[[bytes], Any], str], ...] = (
+    (
+        lambda head: head.startswith(b"version https://git-lfs"),
+        "a Git LFS pointer; run `git lfs pull` to get the file itself",
+    ),
+    (lambda head: head.startswith(b"PK\x03\x04"), "a zip archive"),
+    (lambda head: head.startswith(b"\x1f\x8b"), "gzip data"),
+    (lambda head: head.startswith(b"(\xb5/\xfd"), "zstandard data"),
+    (lambda head: head.startswith(b"BZh"), "bzip2 data"),
+    (lambda head: head.startswith(b"\xfd7zXZ"), "xz data"),
+    (lambda head: head.startswith(b"PAR1"), "a Parquet file"),
+    (lambda head: head.startswith(b"\x89HDF"), "an HDF5 file"),
+    (lambda head: head.startswith(b"\x93NUMPY"), "a NumPy file"),
+    (lambda head: head.startswith(b"\x89PNG"), "a PNG image"),
+    (lambda head: head.startswith(b"\xff\xd8\xff"), "a JPEG image"),
+    (lambda head: head[257:262] == b"ustar", "a tar archive"),
+    (
+        lambda head: re.match(rb"\s*<(!doctype html|html|\?xml)", head, re.IGNORECASE),
+        "an HTML or XML page, perhaps an error page saved by a download",
+    ),
+    (lambda head: re.match(rb"\s*[\[{]\s*[\"\[{\d]", head) and _is_text(head), "JSON text"),
+    (lambda head: _is_text(head) and head.count(b",") > head.count(b"\n") > 0, "CSV text"),
+    (lambda head: _is_text(head), "plain text"),
+)
+
+
+def looks_like(head: bytes) -> str | None:
+    """What a file that begins with `head` seems to be, if that can be told."""
+    return next((name for test, name in _LOOKS if head and test(head)), None)
+
+
+def _is_text(head: bytes) -> bool:
+    return not re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]", head) and bool(head.strip())

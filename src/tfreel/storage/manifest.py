@@ -1,0 +1,88 @@
+"""The manifest of a set of shards: written last, it says that the set is whole and what it holds."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tfreel.errors import StaleIndexError
+from tfreel.storage.paths import display
+from tfreel.storage.publish import write_atomically
+
+MANIFEST_SUFFIX = ".manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file of a set, as the manifest promises it."""
+
+    name: str
+    records: int
+    bytes: int
+
+
+def write_manifest(path: str, shards: Sequence[Shard], *, durable: bool) -> None:
+    """Says beside a set of shards that it is whole, and what it holds."""
+    rows = [{"name": shard.name, "records": shard.records, "bytes": shard.bytes} for shard in shards]
+    text = json.dumps(
+        {
+            "format": "tfreel-manifest",
+            "version": 1,
+            "records": sum(s.records for s in shards),
+            "shards": rows,
+        },
+        indent=1,
+    )
+    write_atomically(path + MANIFEST_SUFFIX, os.fsencode(text) + b"\n", durable=durable)
+
+
+def read_manifest(path: str) -> list[Shard]:
+    """The shards that the manifest of `path` promises."""
+    name = path + MANIFEST_SUFFIX
+    try:
+        with open(name, "rb") as file:
+            manifest = json.loads(file.read(1 << 28))
+        if manifest["format"] != "tfreel-manifest" or manifest["version"] != 1:
+            raise StaleIndexError(
+                f"{display(name)}: not a manifest this version knows", path=name, kind="index_corrupt"
+            )
+        return [Shard(str(row["name"]), int(row["records"]), int(row["bytes"])) for row in manifest["shards"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StaleIndexError(
+            f"{display(name)}: damaged manifest ({error}); delete it or write the set again",
+            path=name,
+            kind="index_corrupt",
+        ) from error
+
+
+def shards_of_manifest(path: str) -> list[str]:
+    directory = os.path.dirname(path)
+    check_manifest(path)
+    return [os.path.join(directory, os.path.basename(shard.name)) for shard in read_manifest(path)]
+
+
+def check_manifest(path: str) -> None:
+    """Compares the shards of `path` with its manifest, where there is one."""
+    if not os.path.exists(path + MANIFEST_SUFFIX):
+        return
+    directory = os.path.dirname(path)
+    for shard in read_manifest(path):
+        file = os.path.join(directory, os.path.basename(shard.name))
+        try:
+            size = os.stat(file).st_size
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                errno.ENOENT,
+                f"shard missing, though {display(path + MANIFEST_SUFFIX)!r} lists it",
+                display(file),
+            ) from None
+        if size != shard.bytes:
+            raise StaleIndexError(
+                f"{display(file)}: has {size:,} bytes, but its manifest promises {shard.bytes:,} ({shard.records:,} records)"
+                f"; restore the shard, or delete {display(path + MANIFEST_SUFFIX)!r} to read what is there",
+                path=file,
+                kind="index_stale",
+            )

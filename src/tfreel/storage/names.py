@@ -1,0 +1,173 @@
+"""Names in, an ordered list of files out: paths, globs, brace ranges and shard patterns."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, TypeAlias
+
+from tfreel.storage.manifest import MANIFEST_SUFFIX, check_manifest, shards_of_manifest
+from tfreel.storage.paths import display, shard_name
+
+PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+Paths: TypeAlias = PathLike | BinaryIO | Iterable[PathLike | BinaryIO]
+
+# What we put beside data; a glob for data does not mean it.
+SIDECAR_SUFFIXES = (".tfreel-index", MANIFEST_SUFFIX, ".lost.jsonl")
+
+_SHARD = re.compile(r"^(?P<prefix>.*)-(?P<index>\d{5,})-of-(?P<count>\d{5,})(?P<suffix>.*)$", re.DOTALL)
+_SHARD_COUNT = re.compile(r"-?@(\d+)")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_RANGE = re.compile(r"^(\d+)\.\.(\d+)$")
+_MOST_NAMES = 1_000_000
+
+
+def natural_key(path: str) -> list[tuple[int, int | str]]:
+    """A sort key that puts ``shard-2`` before ``shard-10``."""
+    parts = re.split(r"(\d+)", path)
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in parts if part]
+
+
+def is_stream(source: object) -> bool:
+    """Whether this is an open binary file rather than the name of one."""
+    return hasattr(source, "read")
+
+
+def resolve(paths: Paths) -> list[str | BinaryIO]:
+    """The files that `paths` names, in order.
+
+    A path, a glob, a brace pattern (``train-{00000..00009}.tfrecord``), a shard pattern (``train@10.tfrecord``), the name a
+    `ShardedWriter` was given, ``-`` for standard input, an open binary file, or an iterable of these. What a glob finds is
+    sorted naturally; a list keeps its order.
+
+    Raises:
+        FileNotFoundError: Nothing has that name, a glob matches nothing, or a shard of a set is missing.
+        StaleIndexError: A manifest beside the files promises something else than what is there.
+    """
+    if isinstance(paths, (str, bytes, os.PathLike)) or is_stream(paths):
+        return _resolve_one(paths)  # type: ignore[arg-type]
+    if not isinstance(paths, Iterable):
+        raise TypeError(f"expected a path, an open binary file or a list of them, got {type(paths).__name__}")
+    return [file for path in paths for file in _resolve_one(path)]
+
+
+def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        if is_stream(path):
+            return [path]
+        raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
+    name = os.path.expanduser(os.fsdecode(path))
+    if name == "-" or os.path.exists(name):
+        return [name]
+    if os.path.exists(name + MANIFEST_SUFFIX):
+        return list(shards_of_manifest(name))
+    expanded = [shard for brace in _expand_braces(name) for shard in _expand_shard_count(brace)]
+    files: list[str | BinaryIO] = []
+    for candidate in expanded:
+        if os.path.exists(candidate):
+            files.append(candidate)
+        elif glob.has_magic(candidate):
+            files.extend(_glob(candidate))
+        else:
+            raise FileNotFoundError(errno.ENOENT, _why_missing(candidate, name), display(candidate))
+    return files
+
+
+def _why_missing(candidate: str, pattern: str) -> str:
+    directory = os.path.dirname(candidate) or "."
+    if not os.path.isdir(directory):
+        return f"there is no directory {display(directory)!r}, and so no such file"
+    return "no such file" if candidate == pattern else f"no such file (one of {display(pattern)!r})"
+
+
+def _glob(pattern: str) -> list[str]:
+    found = [
+        path
+        for path in glob.glob(pattern, recursive=True)
+        if not path.endswith(SIDECAR_SUFFIXES) and not os.path.isdir(path)
+    ]
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "no file matches", display(pattern))
+    found.sort(key=natural_key)
+    _check_sets(found, pattern)
+    return found
+
+
+def _check_sets(files: list[str], pattern: str) -> None:
+    """Refuses a set of shards that is not whole, unless the pattern itself leaves shards out."""
+    sets: dict[tuple[str, str], dict[int, set[int]]] = {}
+    for path in files:
+        if shard := _SHARD.match(path):
+            counts = sets.setdefault((shard["prefix"], shard["suffix"]), {})
+            counts.setdefault(int(shard["count"]), set()).add(int(shard["index"]))
+    matches = re.compile(glob_to_regex(pattern)).match
+    for (prefix, suffix), counts in sets.items():
+        if len(counts) > 1:
+            sizes = " and ".join(str(count) for count in sorted(counts))
+            raise ValueError(
+                f"{display(pattern)}: finds shards of two different sets of {display(prefix)!r}, of {sizes} shards; name one of them"
+            )
+        count, present = next(iter(counts.items()))
+        for index in range(min(count, len(present) + 1)):
+            wanted = shard_name(prefix, index, count, suffix)
+            if index not in present and matches(wanted):
+                raise FileNotFoundError(
+                    errno.ENOENT, f"shard missing: {len(present)} of {count} are there", display(wanted)
+                )
+        check_manifest(prefix + suffix)
+
+
+def glob_to_regex(pattern: str) -> str:
+    """The regular expression for a glob: like fnmatch, but a star does not cross a slash."""
+    out = ""
+    for part in re.split(r"(\*\*/?|\*|\?|\[[^\]]*\])", pattern):
+        if part.startswith("**"):
+            out += "(?:.*/)?" if part.endswith("/") else ".*"
+        elif part == "*":
+            out += "[^/]*"
+        elif part == "?":
+            out += "[^/]"
+        elif part.startswith("[") and part.endswith("]"):
+            out += "[" + part[1:-1].replace("\\", r"\\").replace("!", "^", 1 if part[1:2] == "!" else 0) + "]"
+        else:
+            out += re.escape(part)
+    return out + r"\Z"
+
+
+def _expand_braces(name: str) -> Iterator[str]:
+    """``a{1..3}b`` and ``a{x,y}b`` as a shell would expand them, zero padding kept."""
+    brace = _BRACES.search(name)
+    if not brace:
+        yield name
+        return
+    span = _RANGE.match(brace[1])
+    if span:
+        first, last = int(span[1]), int(span[2])
+        if last - first >= _MOST_NAMES:
+            raise ValueError(f"{display(name)}: a range of more than {_MOST_NAMES:,} names")
+        choices: Iterable[str] = (f"{i:0{len(span[1])}d}" for i in range(first, last + 1))
+    elif "," in brace[1]:
+        choices = brace[1].split(",")
+    else:
+        yield name
+        return
+    for choice in choices:
+        yield from _expand_braces(name[: brace.start()] + choice + name[brace.end() :])
+
+
+def _expand_shard_count(name: str) -> list[str]:
+    """``train@10.tfrecord`` as ``train-00000-of-00010.tfrecord`` and its nine companions."""
+    head, tail = os.path.split(name)
+    found = _SHARD_COUNT.search(tail)
+    if not found or not int(found[1]):
+        return [name]
+    count = int(found[1])
+    if count > _MOST_NAMES:
+        raise ValueError(f"{display(name)}: more than {_MOST_NAMES:,} shards")
+    prefix = os.path.join(head, tail[: found.start()])
+    names = [shard_name(prefix, index, count, tail[found.end() :]) for index in range(count)]
+    check_manifest(prefix + tail[found.end() :])
+    return names

@@ -1,0 +1,29 @@
+"""Small truths about path names that every part of storage shares."""
+
+from __future__ import annotations
+
+import os
+
+
+def display(path: str | bytes) -> str:
+    """The path for a message: control characters and undecodable bytes escaped, so that it stays one line."""
+    text = os.fsdecode(path)
+    return "".join(
+        c
+        if c.isprintable()
+        else c.encode("utf-8", "surrogateescape").decode("latin-1").encode("unicode_escape").decode()
+        for c in text
+    )
+
+
+def shard_name(prefix: str, index: int, count: int, suffix: str) -> str:
+    """The name of one shard of a set, as TensorFlow Datasets and Beam write it."""
+    return f"{prefix}-{index:05d}-of-{count:05d}{suffix}"
+
+
+def split_suffix(path: str) -> tuple[str, str]:
+    """``out/train.tfrecord.gz`` as ``out/train`` and ``.tfrecord.gz``: where a shard number goes."""
+    head, tail = os.path.split(path)
+    stem, dot, suffix = tail.lstrip(".").partition(".")
+    hidden = tail[: len(tail) - len(tail.lstrip("."))]
+    return os.path.join(head, hidden + stem), dot + suffix
