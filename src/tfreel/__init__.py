@@ -1,4 +1,4 @@
-"""The TFRecord toolkit: write, read, index, verify and repair TFRecord data, faster than TensorFlow and without it."""
+"""The TFRecord toolkit: write, read, index, verify and repair TFRecord data without TensorFlow."""
 
 from tfreel.errors import (
     ChecksumError,

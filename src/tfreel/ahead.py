@@ -1,4 +1,4 @@
-"""Work done ahead of its consumer, in a thread that starts with the first need for it and ends with its owner."""
+"""Work done ahead of its consumer, in a thread that ends with its owner."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 
 class _Channel:
-    """What the thread and its consumer share. It does not know the consumer, so that the consumer can be dropped."""
+    """What the thread and its consumer share. It does not know the consumer, which can so be dropped."""
 
     def __init__(self, depth: int) -> None:
         self.changed = threading.Condition()

@@ -1,7 +1,8 @@
 """Compressed bytes in, plain bytes out, and back: gzip and zlib, with precise faults and bounded memory.
 
-The deflate data itself is ISA-L's business (or zlib's, where ISA-L would lose output); the containers around it are read here, because what
-is wrong with a file is usually wrong with its container: cut off, padded, joined to another, not what it was said to be.
+The deflate data itself is ISA-L's business (or zlib's, where ISA-L would lose output); the containers around
+it are read here, because what is wrong with a file is usually wrong with its container: cut off, padded,
+joined to another, not what it was said to be.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def _is_zlib_header(head: bytes) -> bool:
 
 
 class CodecError(Exception):
-    """A compressed stream is not sound. `kind` is one of the fault kinds; `offset` counts compressed bytes."""
+    """A compressed stream is not sound. `kind` is a fault kind; `offset` counts compressed bytes."""
 
     def __init__(self, kind: str, message: str, offset: int) -> None:
         super().__init__(message)
@@ -79,7 +80,8 @@ class CodecError(Exception):
         self.offset = offset
 
 
-# Compressed bytes, one after the other ------------------------------------------------------------------------
+# Compressed bytes, one after the other
+# ------------------------------------------------------------------------
 
 
 class Input:
@@ -159,14 +161,14 @@ def _fast_inflater() -> _Inflater:
 def _inflate_errors() -> tuple[type[Exception], ...]:
     from isal import igzip_lib
 
-    return (igzip_lib.error, zlib.error)
+    return cast("tuple[type[Exception], ...]", (igzip_lib.error, zlib.error))
 
 
 class _CarefulInflater:
     """Raw deflate by zlib, losing no byte of output that comes before damage.
 
-    A decompressor that meets bad data throws away what the same call had already produced. This one goes back to where the call
-    began and feeds it byte by byte; the error comes with the next call.
+    A decompressor that meets bad data throws away what the same call had already produced. This one goes back
+    to where the call began and feeds it byte by byte; the error comes with the next call.
     """
 
     def __init__(self) -> None:
@@ -209,7 +211,7 @@ def _until_error(inflater: zlib._Decompress, data: bytes) -> Iterator[bytes]:
 
 
 def _inflate_raw(source: Input) -> Iterator[bytes]:
-    """The output of one run of deflate data, to its end mark. All output before a fault comes before the fault."""
+    """The output of one run of deflate data, to its end mark; before a fault, all that comes before it."""
     start = source.position
     produced = 0
     skip = 0
@@ -245,7 +247,8 @@ def inflate(source: Input, codec: Codec, note: Callable[[str], None]) -> Iterato
     """The plain bytes of a gzip or zlib stream, in pieces.
 
     Raises:
-        CodecError: The stream is damaged, cut off or followed by something else. All that could be inflated came first.
+        CodecError: The stream is damaged, cut off or followed by something else. All that could be inflated
+        came first.
     """
     return _inflate_gzip(source, note) if codec == "gzip" else _inflate_zlib(source)
 
@@ -375,7 +378,8 @@ def find_gzip_member(source: Input) -> bool:
 class Deflater:
     """Plain bytes in, one gzip or zlib stream out.
 
-    Without a level, ISA-L compresses: several times as fast as zlib, files a few percent larger. Levels 0 to 9 are zlib's.
+    Without a level, ISA-L compresses: several times as fast as zlib, files a few percent larger. Levels 0 to
+    9 are zlib's.
     """
 
     def __init__(self, codec: Codec, level: int | None) -> None:

@@ -6,7 +6,7 @@ import os
 
 
 def thread_count(threads: int | None = None) -> int:
-    """The number of threads: `threads`, else ``TFREEL_NUM_THREADS``, else the processors this process may use.
+    """The number of threads: `threads`, else ``TFREEL_NUM_THREADS``, else the processors we may use.
 
     Raises:
         ValueError: Less than one was asked for.

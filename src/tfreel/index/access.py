@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from typing import Any, SupportsIndex, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +36,10 @@ def open(  # noqa: A001 - the public name, as in gzip.open
 
     Args:
         paths: As in `tfreel.read`, streams excepted.
-        index: Where the places of the records come from. ``"auto"``: from the sidecar of each file, or a scan where there is none;
-            ``"memory"``: from a scan; ``"rebuild"``: as ``"auto"``, writing sidecars that are missing or stale; ``"require"``: from sidecars only; ``"text"``: from
-            the ``.idx`` files of DALI or ``tfrecord``.
+        index: Where the places of the records come from. ``"auto"``: from the sidecar of each file, or a scan
+            where there is none; ``"memory"``: from a scan; ``"rebuild"``: as ``"auto"``, writing sidecars
+            that are missing or stale; ``"require"``: from sidecars only; ``"text"``: from the ``.idx`` files
+            of DALI or ``tfrecord``.
         compression: As in `tfreel.read`.
         threads: Files indexed at the same time; all processors by default.
 
@@ -59,8 +60,8 @@ def open(  # noqa: A001 - the public name, as in gzip.open
 class Records(Sequence[bytes]):
     """The sequence that `tfreel.open` returns: `len`, ``[i]``, ``[-1]``, slices, lists and masks of indices.
 
-    Every record is checked when it is read, against its checksums and the index. Threads may share it, a fork may inherit it, and it pickles as
-    its files and options.
+    Every record is checked when it is read, against its checksums and the index. Threads may share it, a fork
+    may inherit it, and it pickles as its files and options.
     """
 
     def __init__(
@@ -87,12 +88,12 @@ class Records(Sequence[bytes]):
         return int(self._starts[-1])
 
     @overload
-    def __getitem__(self, key: SupportsIndex) -> bytes: ...
+    def __getitem__(self, key: int | np.integer[Any]) -> bytes: ...
     @overload
     def __getitem__(self, key: slice | Sequence[int] | npt.NDArray[Any]) -> list[bytes]: ...
 
     def __getitem__(
-        self, key: SupportsIndex | slice | Sequence[int] | npt.NDArray[Any]
+        self, key: int | np.integer[Any] | slice | Sequence[int] | npt.NDArray[Any]
     ) -> bytes | list[bytes]:
         if isinstance(key, slice):
             return self._fetch(np.arange(*key.indices(len(self)), dtype=np.int64))
@@ -203,12 +204,13 @@ class _Handle:
             raise
 
     def _try_again(self, fault: _core.Fault, picks: U64) -> _core.Block:
-        """A second read, from the disk: bad memory and bad cables give bytes that a second look does not confirm."""
+        """A second read, from the disk: what bad memory or a bad cable gave, it does not confirm."""
         if not self._file.changed():
             self._file.forget_cache(fault.begin, fault.end - fault.begin)
             found = self._try(picks)
             if isinstance(found, _core.Block):
-                text = f"{display(self._file.path)}: record {fault.record}: transient {fault.kind}: a second read was good"
+                where = f"{display(self._file.path)}: record {fault.record}"
+                text = f"{where}: transient {fault.kind}: a second read was good"
                 warnings.warn(text, TfreelWarning, stacklevel=2)
                 return found
         raise self._error(fault)
@@ -242,7 +244,7 @@ class _Handle:
 
 
 class _Handles:
-    """Open files, the most recently used of them: a set may have more shards than a process may have open files."""
+    """The most recently used files: a set may have more shards than a process may have open files."""
 
     def __init__(self, files: list[str], indexes: list[FileIndex]) -> None:
         self._files = files

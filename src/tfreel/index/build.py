@@ -31,15 +31,15 @@ _ADVICE = '; index="rebuild" makes a new one, index="memory" does without'
 def build_index(
     paths: Paths,
     *,
-    format: IndexFormat = "tfreel",
+    format: IndexFormat = "tfreel",  # noqa: A002 - the word for it
     force: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,  # noqa: A002
+    progress: Progress | None = None,
 ) -> list[str]:
-    """Writes the index of each file beside it, so that `tfreel.open` need not scan. Gives the paths of the indexes.
+    """Writes the index of each file beside it, so that `tfreel.open` need not scan; gives their paths.
 
-    An index that is there and still right is left as it is. Where the directory cannot be written, the index goes to the cache directory
-    (``TFREEL_CACHE_DIR``).
+    An index that is there and still right is left as it is. Where the directory cannot be written, the index
+    goes to the cache directory (``TFREEL_CACHE_DIR``).
 
     Args:
         paths: As in `tfreel.read`.

@@ -1,7 +1,8 @@
-"""Random access inside compressed files: any range of the plain stream, without inflating all before it each time.
+"""Random access inside compressed files: any range of the plain stream, without inflating all before it.
 
-With ``rapidgzip`` installed (``pip install 'tfreel[gzip]'``), gzip files are read by it, on all processors. Otherwise, and for
-zlib files, snapshots of the inflating state are kept every few megabytes, and a read inflates from the nearest one.
+With ``rapidgzip`` installed (``pip install 'tfreel[gzip]'``), gzip files are read by it, on all processors.
+Otherwise, and for zlib files, snapshots of the inflating state are kept every few megabytes, and a read
+inflates from the nearest one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The index of one file, and its sidecar: a small permanent format, specified byte by byte in docs/format.md.
 
-An index is a claim about a file. Everything read from a sidecar is checked before it is believed, and every record that is read by
-its help is checked again.
+An index is a claim about a file. Everything read from a sidecar is checked before it is believed, and every
+record that is read by its help is checked again.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def read_sidecar(path: str) -> tuple[FileIndex, bytes]:
 
 
 def write_sidecar(data_path: str, index: FileIndex) -> str:
-    """Puts the index beside its file, or into the cache directory where that cannot be written. Gives its path."""
+    """Puts the index beside its file, or into the cache directory; gives its path."""
     content = index.to_bytes()
     beside = data_path + INDEX_SUFFIX
     try:

@@ -1,4 +1,4 @@
-"""The two-column text index of DALI's ``tfrecord2idx`` and the ``tfrecord`` package: offset and framed size of each record."""
+"""The text index of DALI and the ``tfrecord`` package: offset and framed size of each record, a line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records: framed bytes, read, written, verified and repaired. Paths come in; `bytes` go out, and the other way round."""
+"""Records, framed bytes: read, written, verified and repaired. Paths come in, `bytes` go out, and back."""
 
 from tfreel.records.read import Reader, read
 from tfreel.records.repair import repair, verify

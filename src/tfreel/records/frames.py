@@ -1,7 +1,7 @@
-"""One file as a sequence of blocks and faults, whatever it is made of: a plain file, a compressed one, a pipe, a file that grows.
+"""One file as blocks and faults, whatever it is: plain, compressed, a pipe, a file that grows.
 
-Every kind answers the same question, `step`: the next block of records, the next fault, or None at the end. What to
-do about a fault is for the caller to decide.
+Every kind answers the same question, `step`: the next block of records, the next fault, or None at the end.
+What to do about a fault is for the caller to decide.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tfreel.ahead import ReadAhead
 from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_member, inflate, is_plain
 from tfreel.records.report import Fault, describe
 from tfreel.storage.files import LocalFile, looks_like
+from tfreel.storage.paths import display
 
 Note: TypeAlias = Callable[[str], None]
 
@@ -139,8 +140,8 @@ class PlainFrames:
             if not self._was_transient(found):
                 return self._explain(found)
             self._note(
-                f"{self._file.path}: record {found.record} at byte {found.begin}: transient {found.kind}: a second"
-                " read was good; suspect memory, cable or controller"
+                f"{display(self._file.path)}: record {found.record} at byte {found.begin}: transient"
+                f" {found.kind}: a second read was good; suspect memory, cable or controller"
             )
             self._decoder = self._decode_from(Position(found.begin, found.record))
 
@@ -167,7 +168,7 @@ class PlainFrames:
             )
         if fault.offset == 0 and fault.kind in ("length_crc", "truncated_header"):
             return _perhaps_foreign(
-                fault, self._file.read(_HEAD_BYTES, 0), self._nothing_sound_follows(fault)
+                fault, self._file.read(_HEAD_BYTES, 0), nothing_sound=self._nothing_sound_follows(fault)
             )
         return fault
 
@@ -181,7 +182,7 @@ class PlainFrames:
     def _note_rewriting(self) -> None:
         now = self._file.current_identity()
         if now.mtime_ns != self._file.identity.mtime_ns and now.size <= self._file.size:
-            self._note(f"{self._file.path}: the file was written to while it was read")
+            self._note(f"{display(self._file.path)}: the file was written to while it was read")
 
     def close(self) -> None:
         self._file.close()
@@ -208,7 +209,10 @@ class StreamFrames:
         self._over = False
 
     codec: Codec = "none"
-    compressed_bytes = 0
+
+    @property
+    def compressed_bytes(self) -> int:
+        return 0
 
     def _decode_from(self, start: Position) -> _core.Decoder:
         return _core.Decoder(
@@ -272,7 +276,7 @@ class StreamFrames:
     def _explain(self, found: _core.Fault) -> Fault:
         fault = describe(self._path, found)
         if fault.offset == 0 and fault.kind in ("length_crc", "truncated_header") and self._head:
-            return _perhaps_foreign(fault, self._head, False)
+            return _perhaps_foreign(fault, self._head, nothing_sound=False)
         return fault
 
     def close(self) -> None:
@@ -307,7 +311,7 @@ class GrowingFrames(StreamFrames):
 
 
 class InflatedFrames(StreamFrames):
-    """A compressed file or pipe. In salvage mode, what follows a damaged gzip member is searched for the next one."""
+    """A compressed file or pipe. Behind a damaged gzip member, salvage looks for the next one."""
 
     def __init__(
         self,
@@ -398,7 +402,7 @@ class _BrokenFrames:
         self._fault = None
 
 
-def _perhaps_foreign(fault: Fault, head: bytes, nothing_sound: bool) -> Fault:
+def _perhaps_foreign(fault: Fault, head: bytes, *, nothing_sound: bool) -> Fault:
     """The fault as `not_tfrecord`, when the bytes say that this never was one."""
     looks = looks_like(head) if len(head) >= 4 else None
     if looks is None and not (nothing_sound and fault.kind == "length_crc"):

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, Self, TypeAlias
 
 from tfreel import _core
 from tfreel.compression import codec_named
@@ -35,11 +35,12 @@ def read(
     """An iterator over the records of one or many files, as `bytes`.
 
     Args:
-        paths: A path, a glob, a shard pattern (``train@8.tfrecord``, ``train-{00000..00007}-of-00008``), ``-`` for standard input, an
-            open binary file, or a list of these.
+        paths: A path, a glob, a shard pattern (``train@8.tfrecord``, ``train-{00000..00007}-of-00008``),
+            ``-`` for standard input, an open binary file, or a list of these.
         verify: Check the checksum of every payload. Headers are always checked.
-        on_corrupt: ``"raise"`` stops at the first fault, after every record before it. ``"tail"`` forgives a file that was cut
-            off. ``"skip"`` reads past all damage. What was passed over stands in ``reader.report``.
+        on_corrupt: ``"raise"`` stops at the first fault, after every record before it. ``"tail"`` forgives a
+            file that was cut off. ``"skip"`` reads past all damage. What was passed over stands in
+            ``reader.report``.
         compression: ``"gzip"``, ``"zlib"`` or ``"none"``; told from the content if not given.
         max_record_bytes: A header that claims a longer record is a fault.
         max_expanded_bytes: A compressed file that holds more is a fault.
@@ -65,8 +66,8 @@ def read(
 class Reader(_core.BlockIterator):
     """The iterator that `tfreel.read` returns.
 
-    It counts what it delivers, reports what was wrong, saves its state and goes on from a saved one. One thread at a time may use it. It pickles
-    as its files, options and position.
+    It counts what it delivers, reports what was wrong, saves its state and goes on from a saved one. One
+    thread at a time may use it. It pickles as its files, options and position.
 
     Example:
         >>> with tfreel.Writer("numbers.tfrecord") as out:
@@ -193,7 +194,7 @@ class Reader(_core.BlockIterator):
         raise self._failure
 
     def _is_torn(self, fault: Fault) -> bool:
-        """Whether a payload fault is the mark of a crash: its footer was never written, nor anything behind it."""
+        """Whether a payload fault is the mark of a crash: nothing was written from its footer on."""
         source = self.files[self._file]
         if fault.kind != "data_crc" or fault.expected != 0 or not isinstance(source, str):
             return False
@@ -288,7 +289,7 @@ class Reader(_core.BlockIterator):
             self._delivered = records
             self._block_size = 0
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

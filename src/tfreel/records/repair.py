@@ -37,7 +37,8 @@ def verify(
         compression: As in `tfreel.read`.
         max_record_bytes: As in `tfreel.read`.
         threads: Files checked at the same time; all processors by default.
-        progress: Called with the number of records and bytes checked since the last call, perhaps from several threads.
+        progress: Called with the number of records and bytes checked since the last call, perhaps from
+            several threads.
 
     Example:
         >>> with tfreel.Writer("numbers.tfrecord") as out:
@@ -78,8 +79,8 @@ def repair(
 ) -> Report:
     """Copies every undamaged record of `source` to a new, sound file.
 
-    Where something was lost, a ledger beside the new file (``…​.lost.jsonl``, one line for each fault) says what and where. The source is not
-    touched.
+    Where something was lost, a ledger beside the new file (``…​.lost.jsonl``, one line for each fault) says
+    what and where. The source is not touched.
 
     Args:
         source: The damaged files, as in `tfreel.read`.

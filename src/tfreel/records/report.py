@@ -90,9 +90,7 @@ def describe(path: str, fault: _core.Fault) -> Fault:
         record=fault.record,
         offset=fault.begin,
         end=fault.end,
-        message=_WORDS[fault.kind].format(
-            f=fault, missing=fault.wanted - fault.present, size=fault.end - fault.begin
-        ),
+        message=_WORDS[fault.kind].format(f=fault, size=fault.end - fault.begin),
         expected=fault.expected if checked else None,
         actual=fault.actual if checked else None,
     )
@@ -100,7 +98,7 @@ def describe(path: str, fault: _core.Fault) -> Fault:
 
 _WORDS = {
     "truncated_header": "the file ends inside a record header ({f.present} of {f.wanted} bytes)",
-    "truncated_body": "the file ends inside the record, which needs {f.wanted:,} bytes where {f.present:,} are left",
+    "truncated_body": "the file ends inside the record ({f.present:,} of {f.wanted:,} bytes)",
     "length_crc": "header checksum mismatch (stored {f.expected:08x}, computed {f.actual:08x})",
     "data_crc": "checksum mismatch (stored {f.expected:08x}, computed {f.actual:08x})",
     "record_too_large": "the header claims a record of {f.wanted:,} bytes, above the limit of {f.present:,};"

@@ -7,30 +7,34 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Self
 
+from tfreel.compression import checked_level, codec_for_path, codec_named
 from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, write_manifest
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display, shard_name, split_suffix
-from tfreel.storage.publish import sync_directory
+from tfreel.storage.publish import NewFile, sync_directory
 
 _MEMORY_BYTES = 1 << 26
 _SMALLEST_BUFFER_BYTES = 1 << 13
+_LARGEST_BUFFER_BYTES = 1 << 18
 _FRAME_BYTES = 16
 
 
 class ShardedWriter:
     """Writes records to a set of files named ``train-00000-of-00008.tfrecord`` and so on.
 
-    Say either how many (``shards``: records are dealt out in turn) or how large (``max_records``, ``max_bytes``: files are filled one after the
-    other). No file appears before all are complete; a manifest beside them, written last, says so. `tfreel.read` takes the same
-    path and finds them.
+    Say either how many (``shards``: records are dealt out in turn) or how large (``max_records``,
+    ``max_bytes``: files are filled one after the other). No file appears before all are complete; a manifest
+    beside them, written last, says so. `tfreel.read` takes the same path and finds them.
 
     Args:
         path: The name without its shard number, as in ``out/train.tfrecord``.
         shards: Number of files.
         max_records: Records in each file, at the most.
-        max_bytes: Bytes of records in each file, before compression, at the most (a larger record gets a file of its own).
+        max_bytes: Bytes of records in each file, before compression, at the most (a larger record gets a file
+            of its own).
         mode: ``"x"`` fails if the set exists, ``"w"`` replaces it, old shards included.
         compression: As in `Writer`.
         level: As in `Writer`.
@@ -80,7 +84,8 @@ class ShardedWriter:
         self._durable = durable
         self._max_records = max_records
         self._max_bytes = max_bytes
-        self._options = {"mode": mode, "compression": compression, "level": level, "durable": durable}
+        self._codec = codec_for_path(self.path) if compression is None else codec_named(compression)
+        self._level = checked_level(level)
         self._writers: list[Writer] = []
         self._sealed = 0
         self._filled_bytes = 0
@@ -88,16 +93,19 @@ class ShardedWriter:
         self._open = True
         if not self._replace:
             self._refuse_existing()
-        for index in range(shards or 1):
-            self._add_writer(index, shards or 1)
+        try:
+            for index in range(shards or 1):
+                self._add_writer(index, shards or 1)
+        except BaseException:
+            self.abort()
+            raise
 
     def _add_writer(self, index: int, count: int) -> None:
-        buffer_bytes = max(_SMALLEST_BUFFER_BYTES, min(1 << 18, _MEMORY_BYTES // count))
         # The name is a stand-in where the number of shards is not known yet; publishing gives the true one.
-        writer = Writer(
-            shard_name(self._prefix, index, count, self._suffix), _buffer_bytes=buffer_bytes, **self._options
-        )  # type: ignore[arg-type]
-        self._writers.append(writer)
+        name = shard_name(self._prefix, index, count, self._suffix)
+        file = NewFile(name, replace=self._replace, durable=self._durable, alone=index == 0)
+        buffer_bytes = max(_SMALLEST_BUFFER_BYTES, min(_LARGEST_BUFFER_BYTES, _MEMORY_BYTES // count))
+        self._writers.append(Writer._of_shard(file, self._codec, self._level, buffer_bytes))
 
     @property
     def records_written(self) -> int:
@@ -226,7 +234,7 @@ class ShardedWriter:
         if not self._open:
             raise ValueError("the writer is closed")
 
-    def __enter__(self) -> ShardedWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

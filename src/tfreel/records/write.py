@@ -9,14 +9,14 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Any, BinaryIO, Literal, NoReturn, Protocol, TypeAlias, runtime_checkable
+from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
 
 from tfreel import _core
 from tfreel.compression import Codec, Deflater, checked_level, codec_for_path, codec_named
 from tfreel.errors import CorruptError
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
-from tfreel.storage.names import PathLike, is_stream
+from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display
 from tfreel.storage.publish import GrownFile, NewFile
 
@@ -40,13 +40,16 @@ _RECORDS_AT_ONCE = 4096
 class Writer:
     """Writes records to a TFRecord file.
 
-    The file appears under its name when the ``with`` block ends well, complete and on disk. An exception, a crash or a dropped
-    writer leaves no file, or the old one as it was.
+    The file appears under its name when the ``with`` block ends well, complete and on disk. An exception, a
+    crash or a dropped writer leaves no file, or the old one as it was.
 
     Args:
-        path: Where to write; missing directories are made. Or an open binary file, which is written to as it is and left open.
-        mode: ``"x"`` fails if the file exists, ``"w"`` replaces it, ``"a"`` adds to it (in place; the file must be sound).
-        compression: ``"gzip"``, ``"zlib"`` or ``"none"``; by default told from the suffix (``.gz``, ``.zlib``).
+        path: Where to write; missing directories are made. Or an open binary file, which is written to as it
+            is and left open.
+        mode: ``"x"`` fails if the file exists, ``"w"`` replaces it, ``"a"`` adds to it (in place; the file
+            must be sound).
+        compression: ``"gzip"``, ``"zlib"`` or ``"none"``; by default told from the suffix (``.gz``,
+            ``.zlib``).
         level: 0 to 9 as in zlib; by default a fast one.
         durable: Return from ``close`` only when the file is safely on the disk.
 
@@ -66,30 +69,39 @@ class Writer:
         compression: str | None = None,
         level: int | None = None,
         durable: bool = True,
-        _buffer_bytes: int = _BUFFER_BYTES,
     ) -> None:
-        self._file: NewFile | GrownFile | _OpenStream | None = None
         if mode not in ("x", "w", "a"):
             raise ValueError(f'mode must be "x", "w" or "a", not {mode!r}')
         checked_level(level)
         codec = None if compression is None else codec_named(compression)
+        if isinstance(path, (str, bytes, os.PathLike)):
+            name = os.path.expanduser(os.fsdecode(path))
+            codec = codec or codec_for_path(name)
+            self._begin(_open_target(name, mode, codec, durable=durable), name, codec, level)
+        elif hasattr(path, "write"):
+            self._begin(_OpenStream(path), str(getattr(path, "name", "<stream>")), codec or "none", level)
+        else:
+            raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
+
+    def _begin(
+        self, file: Target, path: str, codec: Codec, level: int | None, buffer_bytes: int = _BUFFER_BYTES
+    ) -> None:
+        self.path = path
         self.records_written = 0
+        self._file: Target | None = file
         self._failure: OSError | None = None
-        self._frames = _core.FrameBuffer(_buffer_bytes)
+        self._frames = _core.FrameBuffer(buffer_bytes)
         self._append: Callable[[Any], bool] = self._frames.append
         self._refuse: Callable[[object], NoReturn] | None = None  # set when the writer is of no use any more
-        if not isinstance(path, (str, bytes, os.PathLike)):
-            if not is_stream(path) and not hasattr(path, "write"):
-                raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
-            self.path = str(getattr(path, "name", "<stream>"))
-            self._codec: Codec = codec or "none"
-            self._file = _OpenStream(path)
-        else:
-            self.path = os.path.expanduser(os.fsdecode(path))
-            self._codec = codec or codec_for_path(self.path)
-            self._file = _open_target(self.path, mode, self._codec, durable)
-        self._deflater = None if self._codec == "none" else Deflater(self._codec, level)
+        self._deflater = None if codec == "none" else Deflater(codec, level)
         _open_writers.add(self)
+
+    @classmethod
+    def _of_shard(cls, file: NewFile, codec: Codec, level: int | None, buffer_bytes: int) -> Self:
+        """A writer of one file of a set: the set decides when it is published, and under which name."""
+        writer = cls.__new__(cls)
+        writer._begin(file, file.path, codec, level, buffer_bytes)
+        return writer
 
     # Records in ---------------------------------------------------------------------------------------------
 
@@ -97,8 +109,8 @@ class Writer:
         """Adds one record: bytes as they are, or anything with ``SerializeToString``.
 
         Raises:
-            TypeError: It is neither.
-            OSError: The system failed to write. The writer is of no use any more, and its file will not appear.
+            TypeError: It is neither. OSError: The system failed to write. The writer is of no use any more,
+            and its file will not appear.
         """
         if type(record) is not bytes:
             record = as_bytes(record)
@@ -153,7 +165,8 @@ class Writer:
     def flush(self, *, sync: bool = False) -> None:
         """Hands everything written so far to the system; with ``sync`` returns when it is on the disk.
 
-        The file still appears under its name only at the end. After a crash, `tfreel.repair` gets what was flushed out of the temporary file.
+        The file still appears under its name only at the end. After a crash, `tfreel.repair` gets what was
+        flushed out of the temporary file.
         """
         self._check_usable()
         self._drain()
@@ -228,7 +241,7 @@ class Writer:
         assert self._failure is not None  # noqa: S101 - what set this method set the failure
         raise self._failure
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -270,6 +283,32 @@ class _Sticky:
             self._writer._fail(error)
 
 
+class Target(Protocol):
+    """Where framed bytes go."""
+
+    @property
+    def descriptor(self) -> int:
+        """To write to directly, or -1 where only `write` will do."""
+
+    def write(self, data: bytes) -> None:
+        """Adds bytes."""
+
+    def sync(self) -> None:
+        """Returns when what was written is safe."""
+
+    def seal(self) -> None:
+        """Makes the content final."""
+
+    def publish(self, path: str | None = None) -> None:
+        """Gives it its name."""
+
+    def abort(self) -> None:
+        """Takes everything back."""
+
+    def abandon(self) -> None:
+        """Lets go without touching it."""
+
+
 class _OpenStream:
     """A file somebody else opened: written to as it is, neither named nor closed by us."""
 
@@ -297,7 +336,7 @@ class _OpenStream:
         pass
 
 
-def _open_target(path: str, mode: Mode, codec: Codec, durable: bool) -> NewFile | GrownFile:
+def _open_target(path: str, mode: Mode, codec: Codec, *, durable: bool) -> NewFile | GrownFile:
     if mode == "a" and os.path.exists(path):
         return GrownFile(path, durable=durable, end=_checked_end(path, codec))
     return NewFile(path, replace=mode == "w", durable=durable)
@@ -365,8 +404,8 @@ def _forked(record: object) -> NoReturn:
     )
 
 
-# A child of fork inherits open writers. If it wrote, or closed them on its way out, it would spoil its parent's files: so its
-# copies are made useless before it can.
+# A child of fork inherits open writers. If it wrote, or closed them on its way out, it would spoil its
+# parent's files: so its copies are made useless before it can.
 _open_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 

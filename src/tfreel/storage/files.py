@@ -1,4 +1,4 @@
-"""Files to read: regular ones, read by position, refused by what they are rather than by what happens later."""
+"""Files to read: regular ones, by position; anything else is refused by what it is."""
 
 from __future__ import annotations
 

@@ -59,6 +59,7 @@ def read_manifest(path: str) -> list[Shard]:
 
 
 def shards_of_manifest(path: str) -> list[str]:
+    """The paths of the shards that the manifest of `path` lists, all of them present and whole."""
     directory = os.path.dirname(path)
     check_manifest(path)
     return [os.path.join(directory, os.path.basename(shard.name)) for shard in read_manifest(path)]
@@ -81,8 +82,9 @@ def check_manifest(path: str) -> None:
             ) from None
         if size != shard.bytes:
             raise StaleIndexError(
-                f"{display(file)}: has {size:,} bytes, but its manifest promises {shard.bytes:,} ({shard.records:,} records)"
-                f"; restore the shard, or delete {display(path + MANIFEST_SUFFIX)!r} to read what is there",
+                f"{display(file)}: has {size:,} bytes, but its manifest promises {shard.bytes:,}"
+                f" ({shard.records:,} records); restore the shard, or delete"
+                f" {display(path + MANIFEST_SUFFIX)!r} to read what is there",
                 path=file,
                 kind="index_stale",
             )

@@ -39,9 +39,9 @@ def is_stream(source: object) -> bool:
 def resolve(paths: Paths) -> list[str | BinaryIO]:
     """The files that `paths` names, in order.
 
-    A path, a glob, a brace pattern (``train-{00000..00009}.tfrecord``), a shard pattern (``train@10.tfrecord``), the name a
-    `ShardedWriter` was given, ``-`` for standard input, an open binary file, or an iterable of these. What a glob finds is
-    sorted naturally; a list keeps its order.
+    A path, a glob, a brace pattern (``train-{00000..00009}.tfrecord``), a shard pattern
+    (``train@10.tfrecord``), the name a `ShardedWriter` was given, ``-`` for standard input, an open binary
+    file, or an iterable of these. What a glob finds is sorted naturally; a list keeps its order.
 
     Raises:
         FileNotFoundError: Nothing has that name, a glob matches nothing, or a shard of a set is missing.
@@ -108,7 +108,7 @@ def _check_sets(files: list[str], pattern: str) -> None:
         if len(counts) > 1:
             sizes = " and ".join(str(count) for count in sorted(counts))
             raise ValueError(
-                f"{display(pattern)}: finds shards of two different sets of {display(prefix)!r}, of {sizes} shards; name one of them"
+                f"{display(pattern)}: finds sets of {sizes} shards of {display(prefix)!r}; name one"
             )
         count, present = next(iter(counts.items()))
         for index in range(min(count, len(present) + 1)):

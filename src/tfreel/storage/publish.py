@@ -4,22 +4,59 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
+import re
 import secrets
 
 from tfreel.storage.paths import display
 
+_LONGEST_NAME_BYTES = 200
 
-class NewFile:
+
+class OutputFile:
+    """An open file that is being written."""
+
+    def __init__(self, path: str, descriptor: int, *, durable: bool) -> None:
+        self.path = path
+        self.descriptor = descriptor
+        self.durable = durable
+
+    def write(self, data: bytes) -> None:
+        """Adds bytes."""
+        write_whole(self.descriptor, data)
+
+    def sync(self) -> None:
+        """Returns when what was written is on the disk."""
+        os.fsync(self.descriptor)
+
+    def _close(self) -> None:
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def abandon(self) -> None:
+        """Lets go of the descriptor without touching the file: for the child of a fork."""
+        self._close()
+
+    def seal(self) -> None:
+        """Makes the content final: on the disk, if durable, and closed."""
+        if self.descriptor >= 0:
+            if self.durable:
+                self.sync()
+            self._close()
+
+
+class NewFile(OutputFile):
     """A file that appears under its name only when it is whole.
 
-    It is written under a temporary name in the same directory, locked, synced, and then renamed. Until then the name it will have is
-    untouched; after `abort` nothing is left. A crash leaves the temporary file, from which `tfreel.repair` can save what was flushed.
+    It is written under a temporary name in the same directory, locked, synced, and then renamed. Until then
+    the name it will have is untouched; after `abort` nothing is left. A crash leaves the temporary file, from
+    which `tfreel.repair` can save what was flushed.
     """
 
-    def __init__(self, path: str, *, replace: bool, durable: bool) -> None:
-        self.path = path
-        self.durable = durable
+    def __init__(self, path: str, *, replace: bool, durable: bool, alone: bool = True) -> None:
+        """Opens it; `alone` makes sure that nobody else is writing a file of that name."""
         self._replace = replace
         directory = os.path.dirname(path) or "."
         os.makedirs(directory, exist_ok=True)
@@ -30,10 +67,12 @@ class NewFile:
         self.temporary = os.path.join(
             directory, f"{_temporary_prefix(path)}{os.getpid()}-{secrets.token_hex(4)}.tmp"
         )
-        self.descriptor = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        super().__init__(path, descriptor, durable=durable)
         try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._refuse_company()
+            _lock(self.descriptor)
+            if alone:
+                self._refuse_company()
         except BaseException:
             self.abort()
             raise
@@ -41,27 +80,12 @@ class NewFile:
     def _refuse_company(self) -> None:
         """Fails if another live writer is at work on the same path."""
         directory, own = os.path.split(self.temporary)
-        prefix = _temporary_prefix(self.path)
+        temporary = re.compile(re.escape(_temporary_prefix(self.path)) + r"\d+-[0-9a-f]{8}\.tmp")
         for name in os.listdir(directory):
-            if name == own or not name.startswith(prefix) or not name.endswith(".tmp"):
+            if name == own or not temporary.fullmatch(name):
                 continue
             if _is_locked(os.path.join(directory, name)):
                 raise FileExistsError(errno.EEXIST, "another writer is writing this file", display(self.path))
-
-    def write(self, data: bytes) -> None:
-        """Adds bytes."""
-        write_whole(self.descriptor, data)
-
-    def sync(self) -> None:
-        """Returns when what was written is on the disk."""
-        os.fsync(self.descriptor)
-
-    def seal(self) -> None:
-        """Makes the content final: on the disk, if durable, and closed."""
-        if self.descriptor >= 0:
-            if self.durable:
-                self.sync()
-            self._close()
 
     def publish(self, path: str | None = None) -> None:
         """Gives the file its name (another one, if said)."""
@@ -101,48 +125,17 @@ class NewFile:
         finally:
             self._close()
 
-    def _close(self) -> None:
-        descriptor, self.descriptor = self.descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
 
-    def abandon(self) -> None:
-        """Lets go of the descriptor without touching the file: for the child of a fork."""
-        self._close()
-
-
-class GrownFile:
+class GrownFile(OutputFile):
     """An existing file that is being added to, in place and locked. `abort` cuts it back to what it was."""
 
     def __init__(self, path: str, *, durable: bool, end: int) -> None:
-        self.path = path
-        self.durable = durable
+        super().__init__(path, os.open(path, os.O_RDWR | os.O_CLOEXEC), durable=durable)
         self._start = end
-        self.descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(self.descriptor).st_size != end:
-                raise BlockingIOError
-        except BlockingIOError:
+        if not _lock(self.descriptor) or os.fstat(self.descriptor).st_size != end:
             self._close()
-            raise FileExistsError(
-                errno.EEXIST, "another writer is writing this file", display(path)
-            ) from None
+            raise FileExistsError(errno.EEXIST, "another writer is writing this file", display(path))
         os.lseek(self.descriptor, end, os.SEEK_SET)
-
-    def write(self, data: bytes) -> None:
-        """Adds bytes."""
-        write_whole(self.descriptor, data)
-
-    def sync(self) -> None:
-        """Returns when what was written is on the disk."""
-        os.fsync(self.descriptor)
-
-    def seal(self) -> None:
-        """Makes what was added final: on the disk, if durable, and closed."""
-        if self.durable:
-            self.sync()
-        self._close()
 
     def publish(self, path: str | None = None) -> None:
         """Nothing is left to do: the file has had its name all along."""
@@ -155,19 +148,12 @@ class GrownFile:
             finally:
                 self._close()
 
-    def _close(self) -> None:
-        descriptor, self.descriptor = self.descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
-
-    def abandon(self) -> None:
-        """Lets go of the descriptor without touching the file: for the child of a fork."""
-        self._close()
-
 
 def _temporary_prefix(path: str) -> str:
-    # Cut, so that a name of the longest length still has room for the rest.
-    return f".{os.fsdecode(os.fsencode(os.path.basename(path))[:200])}."
+    name = os.fsencode(os.path.basename(path))
+    if len(name) > _LONGEST_NAME_BYTES:  # a name of the longest length leaves no room for the rest
+        name = hashlib.sha256(name).hexdigest()[:32].encode()
+    return f".{os.fsdecode(name)}."
 
 
 def _refuse_existing(path: str) -> None:
@@ -183,12 +169,18 @@ def _is_locked(path: str) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not _lock(descriptor)
     finally:
         os.close(descriptor)
-    return False
+
+
+def _lock(descriptor: int) -> bool:
+    """Takes the lock of an open file, if nobody has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def sync_directory(path: str) -> None:
