@@ -28,9 +28,8 @@
 namespace tfreel {
 namespace {
 
-// P without its x^32, and 1, as the register holds them.
+// P without its x^32, as the register holds it.
 constexpr std::uint32_t kPolynomial = 0x82f63b78;
-constexpr std::uint32_t kOne = 0x80000000;
 
 constexpr std::uint32_t times_x(std::uint32_t p) noexcept {
   return (p >> 1) ^ ((p & 1) != 0 ? kPolynomial : 0);
@@ -77,6 +76,8 @@ std::uint32_t software(std::uint32_t crc, const std::byte* data, std::size_t siz
 #if defined(__x86_64__) || defined(__aarch64__)
 
 using crc32c_detail::extend_by_instruction;
+
+constexpr std::uint32_t kOne = 0x80000000;
 
 // The inverse of times_x: P has a constant term, so the top bit tells whether it was added.
 constexpr std::uint32_t divided_by_x(std::uint32_t p) noexcept {
@@ -128,7 +129,7 @@ Pair place(Pair words, Pair shifts) noexcept {
 Pair place(Pair words, Pair shifts) noexcept {
   Pair first;
   Pair second;
-  asm(".arch_extension crypto\n\t"
+  asm(".arch_extension aes\n\t"
       "pmull %0.1q, %2.1d, %3.1d\n\t"
       "pmull2 %1.1q, %2.2d, %3.2d"
       : "=&w"(first), "=w"(second)
@@ -207,21 +208,23 @@ std::uint64_t extend_by_block(std::uint64_t state, const std::byte* data,
   shifts += odd_words;
 
   const std::size_t lane_size = 8 * turns;
-  const std::byte* lane = data + 2 * lane_size;
+  const std::byte* const first_lane = data + 2 * lane_size;
+  const std::byte* const second_lane = first_lane + lane_size;
+  const std::byte* const third_lane = second_lane + lane_size;
   std::uint64_t first = 0;
   std::uint64_t second = 0;
   std::uint64_t third = 0;
-  for (std::size_t turn = 0; turn < turns; ++turn, data += 16, shifts += 2, lane += 8) {
+  for (std::size_t at = 0; at < lane_size; at += 8, data += 16, shifts += 2) {
     sum ^= place(load<Pair>(data), load<Pair>(shifts));
-    first = extend_by_word(first, lane);
-    second = extend_by_word(second, lane + lane_size);
-    third = extend_by_word(third, lane + 2 * lane_size);
+    first = extend_by_word(first, first_lane + at);
+    second = extend_by_word(second, second_lane + at);
+    third = extend_by_word(third, third_lane + at);
   }
 
   const std::size_t last_lane = turns + kLead;
   sum ^= before ^ place(Pair{first, second},
                         Pair{*shift_past(turns + last_lane - 1), *shift_past(last_lane - 1)});
-  const std::byte* last = lane + 2 * lane_size;
+  const std::byte* last = third_lane + lane_size;
   for (std::size_t i = 0; i < kLead - 2; ++i, last += 8) third = extend_by_word(third, last);
   third = extend_by_instruction(third, load<std::uint64_t>(last) ^ sum[0]);
   return extend_by_instruction(third, load<std::uint64_t>(last + 8) ^ sum[1]);
@@ -279,8 +282,8 @@ constexpr std::size_t kVectors = 8;  // held in registers
   return _mm512_ternarylogic_epi64(sum, first, second, 0x96);  // the exclusive or of the three
 }
 
-// The register after the pair that is the sum of the four in `pairs`, from a register of 0. (Of
-// the intrinsics that take no mask, g++ 12 warns that its own header leaves them uninitialised.)
+// By the pair that is the sum of the four in `pairs`, from a register of 0. (Masked intrinsics,
+// with all chosen, because g++ 12 warns about its own definitions of the plain ones.)
 [[gnu::target("avx512f"), gnu::always_inline]] inline std::uint64_t extend_by_pairs(
     __m512i pairs) noexcept {
   const __m256i two = _mm256_xor_si256(_mm512_maskz_extracti64x4_epi64(0xff, pairs, 0),

@@ -1,0 +1,80 @@
+# One door for everything. `make help` says what is behind it.
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+PIP := $(BIN)/pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-integrations check check-python check-core format bench clean
+
+help: ## print this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
+
+demo: $(VENV)/installed ## build, then write, index, verify, damage and repair a file before your eyes
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/test ## run the tests that need nothing heavy
+	$(BIN)/python -m pytest tests --ignore tests/integrations
+
+test-integrations: $(VENV)/integrations ## run the tests against TensorFlow and other peers
+	$(BIN)/python -m pytest tests/integrations
+
+check: check-python check-core ## lint, types, the one-way street, core tests under sanitizers
+
+check-python: $(VENV)/check
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/stubtest tfreel._core --mypy-config-file pyproject.toml --allowlist .stubtest-allow
+	$(BIN)/lint-imports
+
+check-core: $(VENV)/check
+	$(BIN)/clang-format --dry-run --Werror core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp bindings/*.hpp bindings/*.cpp
+	$(BIN)/cmake -S . -B build/core -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DTFREEL_CORE_TESTS=ON -DTFREEL_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/core.log 2>&1 || (cat build/core.log; exit 1)
+	$(BIN)/cmake --build build/core
+	build/core/core_tests
+
+format: $(VENV)/check ## put all code into shape
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix src tests benchmarks examples
+	$(BIN)/clang-format -i core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp bindings/*.hpp bindings/*.cpp
+
+bench: $(VENV)-bench/installed ## measure against the peers, side by side, and keep the receipt
+	$(VENV)-bench/bin/python benchmarks/run.py --save bench
+
+clean: ## forget everything that was built
+	rm -rf $(VENV) $(VENV)-bench build dist demo-output
+
+# The environments. A stamp file stands for each set of packages; what it depends on makes it anew.
+SOURCES := $(wildcard core/*.cpp core/*.hpp bindings/*.cpp bindings/*.hpp) CMakeLists.txt pyproject.toml
+
+$(VENV)/created:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tfreel needs Python 3.11 or newer: make PYTHON=python3.11 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	@mkdir -p build
+	@touch $@
+
+$(VENV)/installed: $(VENV)/created $(SOURCES)
+	@command -v c++ > /dev/null || command -v g++ > /dev/null || (echo "tfreel needs a C++20 compiler: apt-get install g++" && exit 1)
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/test: $(VENV)/installed
+	$(PIP) install --group test
+	@touch $@
+
+$(VENV)/check: $(VENV)/test
+	$(PIP) install --group check
+	@mkdir -p build
+	@touch $@
+
+$(VENV)/integrations: $(VENV)/test
+	$(PIP) install --group integrations
+	@touch $@
+
+$(VENV)-bench/installed: $(SOURCES) benchmarks/requirements.txt $(wildcard src/tfreel/*.py src/tfreel/*/*.py)
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install --upgrade pip
+	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install -r benchmarks/requirements.txt .
+	@touch $@

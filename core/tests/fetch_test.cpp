@@ -1,0 +1,98 @@
+#include "fetch.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "cursor.hpp"
+#include "frame_buffer.hpp"
+
+namespace tfreel {
+namespace {
+
+// A temporary file with records "0", "11", "222", … and its index.
+struct Indexed {
+  static constexpr std::size_t kCount = 50;
+
+  Indexed() {
+    FrameBuffer frames(1 << 16);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const std::string record(i, static_cast<char>('0' + i % 10));
+      offsets.push_back(frames.size());
+      lengths.push_back(i);
+      frames.append(std::as_bytes(std::span(record.data(), record.size())));
+      checksums.push_back(Cursor(frames.bytes().last(kFooterBytes)).take_u32());
+    }
+    std::fwrite(frames.bytes().data(), 1, frames.size(), file.get());
+    std::fflush(file.get());
+  }
+
+  IndexColumns columns() const { return {offsets, lengths, checksums}; }
+  int descriptor() const { return fileno(file.get()); }
+
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), std::fclose};
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> lengths;
+  std::vector<std::uint32_t> checksums;
+};
+
+std::shared_ptr<BufferPool> pool() { return std::make_shared<BufferPool>(); }
+
+TEST(fetch_returns_records_in_the_order_asked_for) {
+  const Indexed data;
+  const std::vector<std::uint64_t> picks{7, 7, 3, 4, 5, 49, 0};
+  const auto shared = pool();
+  const auto found = fetch(data.descriptor(), data.columns(), picks, *shared);
+  const auto& block = std::get<Block>(found);
+  CHECK_EQ(block.size(), picks.size());
+  for (std::size_t i = 0; i < picks.size(); ++i) CHECK_EQ(block.payload(i).size(), picks[i]);
+}
+
+TEST(fetch_stops_when_it_has_enough_but_never_before_the_first) {
+  const Indexed data;
+  const std::vector<std::uint64_t> picks{40, 41, 42};
+  const auto shared = pool();
+  const auto found = fetch(data.descriptor(), data.columns(), picks, *shared, 1);
+  CHECK_EQ(std::get<Block>(found).size(), 1u);
+}
+
+TEST(fetch_refuses_a_record_the_index_did_not_promise) {
+  Indexed data;
+  const auto shared = pool();
+  const std::vector<std::uint64_t> picks{5};
+  data.checksums[5] ^= 1;
+  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind == FaultKind::index_stale);
+  data.checksums[5] ^= 1;
+  data.offsets[5] = data.offsets[6];
+  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind == FaultKind::index_stale);
+  data.offsets[5] += 1;
+  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind == FaultKind::length_crc);
+}
+
+TEST(fetch_past_the_end_of_the_file_is_a_truncated_record) {
+  Indexed data;
+  const auto shared = pool();
+  data.offsets[49] += 10;
+  const std::vector<std::uint64_t> picks{49};
+  const auto fault = std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared));
+  CHECK(fault.kind == FaultKind::truncated_body);
+  CHECK_EQ(fault.present + 10, fault.wanted);
+}
+
+TEST(fetch_throws_on_a_pick_beyond_the_index) {
+  const Indexed data;
+  const auto shared = pool();
+  const std::vector<std::uint64_t> picks{50};
+  bool thrown = false;
+  try {
+    fetch(data.descriptor(), data.columns(), picks, *shared);
+  } catch (const std::out_of_range&) {
+    thrown = true;
+  }
+  CHECK(thrown);
+}
+
+}  // namespace
+}  // namespace tfreel
