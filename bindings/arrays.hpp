@@ -24,7 +24,9 @@ nb::object new_array(std::size_t size, Fill&& fill) {
   auto values = std::make_unique_for_overwrite<Scalar[]>(size);
   fill(std::span<Scalar>(values.get(), size));
   Scalar* data = values.get();
-  nb::capsule owner(values.release(), [](void* owned) noexcept { std::unique_ptr<Scalar[]>(static_cast<Scalar*>(owned)); });
+  nb::capsule owner(values.release(), [](void* owned) noexcept {
+    std::unique_ptr<Scalar[]>(static_cast<Scalar*>(owned));
+  });
   return nb::cast(nb::ndarray<nb::numpy, Scalar, nb::ndim<1>>(data, {size}, owner));
 }
 

@@ -1,4 +1,5 @@
-// What the binding files share: each adds its part of the core to the module, and bytes cross the border here.
+// What the binding files share: each adds its part of the core to the module, and bytes cross the
+// border here.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,8 +18,8 @@ void bind_decoder(nb::module_& module);
 void bind_fetch(nb::module_& module);
 void bind_frame_buffer(nb::module_& module);
 
-// The bytes of a bytes, bytearray or memoryview of bytes, held while this lives. Anything else is a TypeError: an
-// array of numbers has a buffer too, and is not what its writer meant.
+// The bytes of a bytes, bytearray or memoryview of bytes, held while this lives. Anything else is a
+// TypeError: an array of numbers has a buffer too, and is not what its writer meant.
 class BytesView {
  public:
   explicit BytesView(nb::handle object);

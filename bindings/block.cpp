@@ -19,12 +19,15 @@ std::size_t checked_index(const Block& block, std::int64_t index) {
   return static_cast<std::size_t>(index < 0 ? index + size : index);
 }
 
-nb::object payload(const Block& block, std::int64_t index) { return to_bytes(block.payload(checked_index(block, index))); }
+nb::object payload(const Block& block, std::int64_t index) {
+  return to_bytes(block.payload(checked_index(block, index)));
+}
 
 nb::object to_list(const Block& block) {
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(block.size())));
   for (std::size_t i = 0; i < block.size(); ++i) {
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), to_bytes(block.payload(i)).release().ptr());
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i),
+                    to_bytes(block.payload(i)).release().ptr());
   }
   return list;
 }
@@ -36,12 +39,15 @@ std::uint64_t total_bytes(const Block& block) {
   return total;
 }
 
-nb::object frame(const Block& block, std::int64_t index) { return to_bytes(block.frame(checked_index(block, index))); }
+nb::object frame(const Block& block, std::int64_t index) {
+  return to_bytes(block.frame(checked_index(block, index)));
+}
 
-// An iterator of records whose subclass, in Python, brings the blocks. The step from record to record happens here, so
-// that it costs no Python call; the step from block to block is policy and lives in Python.
+// An iterator of records whose subclass, in Python, brings the blocks. The step from record to
+// record happens here, so that it costs no Python call; the step from block to block is policy and
+// lives in Python.
 struct BlockIterator {
-  nb::object holder;            // keeps the block alive
+  nb::object holder;  // keeps the block alive
   const Block* block = nullptr;
   std::size_t next = 0;
   bool advancing = false;
@@ -57,7 +63,8 @@ struct BlockIterator {
 bool advance(BlockIterator& iterator, PyObject* self) {
   if (iterator.advancing) {
     PyErr_SetString(PyExc_RuntimeError,
-                    "this reader is being advanced by another thread; give each thread a reader of its own, or share it behind a lock");
+                    "this reader is being advanced by another thread; give each thread a reader of "
+                    "its own, or share it behind a lock");
     return false;
   }
   iterator.clear();  // first: a block nobody holds lends its memory to the next
@@ -84,7 +91,8 @@ PyObject* iterator_next(PyObject* self) {
     if (!advance(iterator, self)) return nullptr;
   }
   const auto bytes = iterator.block->payload(iterator.next++);
-  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()), static_cast<Py_ssize_t>(bytes.size()));
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                   static_cast<Py_ssize_t>(bytes.size()));
 }
 
 PyObject* iterator_self(PyObject* self) { return Py_NewRef(self); }
@@ -100,17 +108,23 @@ void bind_block(nb::module_& module) {
       .def("__len__", &Block::size)
       .def("__getitem__", &payload, nb::arg("index"))
       .def("to_list", &to_list, "The payloads as a list of bytes.")
-      .def("frame", &frame, nb::arg("index"), "Header, payload and footer of one record, as they were read.")
+      .def("frame", &frame, nb::arg("index"),
+           "Header, payload and footer of one record, as they were read.")
       .def_prop_ro("nbytes", &total_bytes, "Bytes of all records, frames included.")
       .def_prop_ro("first_record", &Block::first_record, "Ordinal of the first record in its file.")
-      .def_prop_ro("offsets", &column<std::uint64_t, &Entry::offset>, "Stream offset of each record's first header byte.")
+      .def_prop_ro("offsets", &column<std::uint64_t, &Entry::offset>,
+                   "Stream offset of each record's first header byte.")
       .def_prop_ro("lengths", &column<std::uint64_t, &Entry::length>, "Length of each payload.")
-      .def_prop_ro("checksums", &column<std::uint32_t, &Entry::checksum>, "Masked checksum of each payload.");
+      .def_prop_ro("checksums", &column<std::uint32_t, &Entry::checksum>,
+                   "Masked checksum of each payload.");
 
   nb::class_<BlockIterator>(module, "BlockIterator", nb::type_slots(iterator_slots),
                             "Iterates over the records of the blocks that `_next_block` returns.")
       .def(nb::init<>())
-      .def_prop_ro("_block", [](const BlockIterator& it) { return it.block == nullptr ? nb::none() : nb::object(it.holder); })
+      .def_prop_ro("_block",
+                   [](const BlockIterator& it) {
+                     return it.block == nullptr ? nb::none() : nb::object(it.holder);
+                   })
       .def_prop_ro("_taken", [](const BlockIterator& it) { return it.next; })
       .def("_clear", &BlockIterator::clear);
 }

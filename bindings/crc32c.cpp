@@ -24,7 +24,8 @@ void bind_crc32c(nb::module_& module) {
       "crc32c_implementations",
       [] {
         std::vector<std::string_view> names;
-        for (const auto& implementation : crc32c_implementations()) names.push_back(implementation.name);
+        for (const auto& implementation : crc32c_implementations())
+          names.push_back(implementation.name);
         return names;
       },
       "Names of the checksum implementations this processor can run; the first is in use.");

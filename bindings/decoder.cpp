@@ -24,10 +24,15 @@ struct BoundDecoder {
 
 nb::object result(BoundDecoder& self, Decoder::Step step) {
   switch (step) {
-    case Decoder::Step::records: return nb::cast(self.decoder.take_block());
-    case Decoder::Step::fault: return nb::cast(self.decoder.fault());
-    case Decoder::Step::finished: self.finished = true; break;
-    case Decoder::Step::starved: break;
+    case Decoder::Step::records:
+      return nb::cast(self.decoder.take_block());
+    case Decoder::Step::fault:
+      return nb::cast(self.decoder.fault());
+    case Decoder::Step::finished:
+      self.finished = true;
+      break;
+    case Decoder::Step::starved:
+      break;
   }
   return nb::none();
 }
@@ -58,7 +63,8 @@ nb::object next(BoundDecoder& self) {
 std::size_t fill(BoundDecoder& self, int descriptor) {
   auto space = self.decoder.space();
   const std::uint64_t left = self.size - std::min(self.size, self.decoder.input_offset());
-  space = space.first(static_cast<std::size_t>(std::min<std::uint64_t>({space.size(), left, kMostPerCall})));
+  space = space.first(
+      static_cast<std::size_t>(std::min<std::uint64_t>({space.size(), left, kMostPerCall})));
   const std::size_t got = read_at(descriptor, space, self.decoder.input_offset());
   self.decoder.filled(got);
   if (got == 0) self.decoder.finish();
@@ -78,8 +84,9 @@ nb::object pull(BoundDecoder& self, int descriptor) {
   return result(self, step);
 }
 
-BoundDecoder* make(BoundDecoder* self, std::uint64_t offset, std::uint64_t record, std::optional<std::uint64_t> size, bool verify,
-                   bool salvage, std::uint64_t max_record_bytes, std::size_t window_bytes) {
+BoundDecoder* make(BoundDecoder* self, std::uint64_t offset, std::uint64_t record,
+                   std::optional<std::uint64_t> size, bool verify, bool salvage,
+                   std::uint64_t max_record_bytes, std::size_t window_bytes) {
   const DecoderOptions options{.offset = offset,
                                .record = record,
                                .size = size.value_or(kUnknownSize),
@@ -105,20 +112,34 @@ void bind_decoder(nb::module_& module) {
 
   const DecoderOptions usual;
   nb::class_<BoundDecoder>(module, "Decoder", "Bytes in, blocks of records and faults out.")
-      .def("__init__", [](BoundDecoder* self, std::uint64_t offset, std::uint64_t record, std::optional<std::uint64_t> size, bool verify,
-                          bool salvage, std::uint64_t max_record_bytes,
-                          std::size_t window_bytes) { make(self, offset, record, size, verify, salvage, max_record_bytes, window_bytes); },
-           nb::kw_only(), nb::arg("offset") = 0, nb::arg("record") = 0, nb::arg("size") = nb::none(), nb::arg("verify") = true,
-           nb::arg("salvage") = false, nb::arg("max_record_bytes") = usual.max_record_bytes,
-           nb::arg("window_bytes") = usual.window_bytes)
+      .def(
+          "__init__",
+          [](BoundDecoder* self, std::uint64_t offset, std::uint64_t record,
+             std::optional<std::uint64_t> size, bool verify, bool salvage,
+             std::uint64_t max_record_bytes, std::size_t window_bytes) {
+            make(self, offset, record, size, verify, salvage, max_record_bytes, window_bytes);
+          },
+          nb::kw_only(), nb::arg("offset") = 0, nb::arg("record") = 0, nb::arg("size") = nb::none(),
+          nb::arg("verify") = true, nb::arg("salvage") = false,
+          nb::arg("max_record_bytes") = usual.max_record_bytes,
+          nb::arg("window_bytes") = usual.window_bytes)
       .def("feed", &feed, nb::arg("data"), "Adds bytes to what is to be decoded.")
-      .def("finish", [](BoundDecoder& self) { self.decoder.finish(); }, "Says that no more bytes will come.")
-      .def("next", &next, "The next Block or Fault; None when more bytes are needed, or at the end.")
+      .def(
+          "finish", [](BoundDecoder& self) { self.decoder.finish(); },
+          "Says that no more bytes will come.")
+      .def("next", &next,
+           "The next Block or Fault; None when more bytes are needed, or at the end.")
       .def("pull", &pull, nb::arg("descriptor"),
-           "Like `next`, reading what it needs from the descriptor. None may also mean: nothing yet, call again.")
-      .def_ro("finished", &BoundDecoder::finished, "Whether the end was reached: all records and faults are out.")
-      .def_prop_ro("offset", [](const BoundDecoder& self) { return self.decoder.offset(); }, "Stream offset of the next record.")
-      .def_prop_ro("record", [](const BoundDecoder& self) { return self.decoder.record(); }, "Ordinal of the next record.");
+           "Like `next`, reading what it needs from the descriptor. None may also mean: nothing "
+           "yet, call again.")
+      .def_ro("finished", &BoundDecoder::finished,
+              "Whether the end was reached: all records and faults are out.")
+      .def_prop_ro(
+          "offset", [](const BoundDecoder& self) { return self.decoder.offset(); },
+          "Stream offset of the next record.")
+      .def_prop_ro(
+          "record", [](const BoundDecoder& self) { return self.decoder.record(); },
+          "Ordinal of the next record.");
 }
 
 }  // namespace tfreel::python

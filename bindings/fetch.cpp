@@ -6,8 +6,9 @@
 namespace tfreel::python {
 namespace {
 
-nb::object fetch_block(int descriptor, const Column<std::uint64_t>& offsets, const Column<std::uint64_t>& lengths,
-                       const Column<std::uint32_t>& checksums, const Column<std::uint64_t>& picks) {
+nb::object fetch_block(int descriptor, const Column<std::uint64_t>& offsets,
+                       const Column<std::uint64_t>& lengths, const Column<std::uint32_t>& checksums,
+                       const Column<std::uint64_t>& picks) {
   if (offsets.shape(0) != lengths.shape(0) || offsets.shape(0) != checksums.shape(0)) {
     throw nb::value_error("index columns differ in length");
   }
@@ -26,9 +27,10 @@ nb::object fetch_block(int descriptor, const Column<std::uint64_t>& offsets, con
 }  // namespace
 
 void bind_fetch(nb::module_& module) {
-  module.def("fetch", &fetch_block, nb::arg("descriptor"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("checksums"),
-             nb::arg("picks"),
-             "Records `picks` of an indexed file, as a Block (perhaps only the first of them) or a Fault.");
+  module.def("fetch", &fetch_block, nb::arg("descriptor"), nb::arg("offsets"), nb::arg("lengths"),
+             nb::arg("checksums"), nb::arg("picks"),
+             "Records `picks` of an indexed file, as a Block (perhaps only the first of them) or a "
+             "Fault.");
 }
 
 }  // namespace tfreel::python

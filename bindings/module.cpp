@@ -12,7 +12,8 @@ BytesView::BytesView(nb::handle object) {
     return;
   }
   if (!PyByteArray_Check(object.ptr()) && !PyMemoryView_Check(object.ptr())) {
-    PyErr_Format(PyExc_TypeError, "expected bytes, bytearray or memoryview, got %s", Py_TYPE(object.ptr())->tp_name);
+    PyErr_Format(PyExc_TypeError, "expected bytes, bytearray or memoryview, got %s",
+                 Py_TYPE(object.ptr())->tp_name);
     throw nb::python_error();
   }
   if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_ND) != 0) throw nb::python_error();
@@ -44,7 +45,8 @@ void translate_system_error(const std::exception_ptr& error, void*) {
 
 NB_MODULE(_core, module) {
   using namespace tfreel::python;
-  nb::set_leak_warnings(false);  // a reader still alive when the interpreter ends is not a bug of the bindings
+  nb::set_leak_warnings(
+      false);  // a reader still alive when the interpreter ends is not a bug of the bindings
   nb::register_exception_translator(translate_system_error);
   bind_crc32c(module);
   bind_order(module);

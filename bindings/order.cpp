@@ -25,10 +25,12 @@ nb::object indices(const Permutation& permutation, std::uint64_t start, std::uin
 
 void bind_order(nb::module_& module) {
   nb::class_<Permutation>(module, "Permutation", "The order of one shuffled epoch over [0, size).")
-      .def(nb::init<std::uint64_t, std::uint64_t, std::uint64_t>(), nb::arg("size"), nb::arg("seed"), nb::arg("epoch") = 0)
+      .def(nb::init<std::uint64_t, std::uint64_t, std::uint64_t>(), nb::arg("size"),
+           nb::arg("seed"), nb::arg("epoch") = 0)
       .def("__len__", &Permutation::size)
       .def("__getitem__", &index_at, nb::arg("position"))
-      .def("indices", &indices, nb::arg("start"), nb::arg("stop"), "The indices at positions [start, stop), as uint64.");
+      .def("indices", &indices, nb::arg("start"), nb::arg("stop"),
+           "The indices at positions [start, stop), as uint64.");
 }
 
 }  // namespace tfreel::python

@@ -16,7 +16,8 @@ std::shared_ptr<BufferPool::Buffer> BufferPool::take(std::size_t capacity) {
     }
   }
   if (!buffer) {
-    buffer = std::make_unique<Buffer>(std::make_unique_for_overwrite<std::byte[]>(capacity), capacity);
+    buffer =
+        std::make_unique<Buffer>(std::make_unique_for_overwrite<std::byte[]>(capacity), capacity);
   }
   // The pool may be gone by the time the last holder lets go: then the memory simply goes too.
   return {buffer.release(), [pool = weak_from_this()](Buffer* used) {
@@ -30,8 +31,9 @@ void BufferPool::give_back(std::unique_ptr<Buffer> buffer) noexcept {
   idle_.push_back(std::move(buffer));  // never allocates: room for one too many was reserved
   if (idle_.size() <= kMostIdle) return;
   // Keep the large ones: a stream that had one large record usually has another.
-  const auto smallest = std::min_element(
-      idle_.begin(), idle_.end(), [](const auto& a, const auto& b) { return a->capacity < b->capacity; });
+  const auto smallest =
+      std::min_element(idle_.begin(), idle_.end(),
+                       [](const auto& a, const auto& b) { return a->capacity < b->capacity; });
   idle_.erase(smallest);
 }
 

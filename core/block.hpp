@@ -1,5 +1,5 @@
-// A run of decoded records: one buffer, and where each record lies in it. The unit in which records travel between
-// rooms, so that nobody needs an object per record.
+// A run of decoded records: one buffer, and where each record lies in it. The unit in which records
+// travel between rooms, so that nobody needs an object per record.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace tfreel {
 
-// Bytes whose memory is reused. Reading into fresh pages costs four times as much as reading into warm ones, so a
-// buffer that nobody holds any more goes back to its pool.
+// Bytes whose memory is reused. Reading into fresh pages costs four times as much as reading into
+// warm ones, so a buffer that nobody holds any more goes back to its pool.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   BufferPool() { idle_.reserve(kMostIdle + 1); }

@@ -266,10 +266,8 @@ std::uint32_t crc_only(std::uint32_t crc, const std::byte* data, std::size_t siz
 
 #if defined(__x86_64__)
 
-// The size from which it is used. It is ahead of crc_and_multiply from about 1 KiB, but not by so
-// much that it is worth waking: where AVX-512 has not been used for a millisecond, an Ice Lake
-// runs the first 100 microseconds of it at a quarter of the speed.
-constexpr std::size_t kShortestWide = 4096;
+// From this size on it is ahead of crc_and_multiply.
+constexpr std::size_t kShortestWide = 1024;
 
 constexpr std::size_t kVector = 64;
 constexpr std::size_t kVectors = 8;  // held in registers
@@ -354,10 +352,14 @@ void add_accelerated(Available& available) noexcept {
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("pclmul")) return;
   // "avx512f" includes that the operating system saves the registers.
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq")) {
-    available.add("avx512-vpclmulqdq", wide_multiply);
-  }
+  const bool has_wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
+  // The first CPUs with both, Ice Lake and its kin, have to power the wide units up: after a
+  // millisecond without AVX-512 they run some 100 microseconds at a quarter of their speed. What is
+  // gained is not worth that. The generations since can be told by a later extension.
+  const bool prefers_wide = has_wide && __builtin_cpu_supports("avx512bf16");
+  if (prefers_wide) available.add("avx512-vpclmulqdq", wide_multiply);
   available.add("sse4.2-pclmul", crc_and_multiply);
+  if (has_wide && !prefers_wide) available.add("avx512-vpclmulqdq", wide_multiply);
 }
 
 #elif defined(__aarch64__) && (defined(__linux__) || defined(__APPLE__))

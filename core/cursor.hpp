@@ -1,5 +1,5 @@
-// The only way to walk through bytes that came from outside. Every step is checked against what remains, so that
-// a length read from a file can never move past the end of what was read.
+// The only way to walk through bytes that came from outside. Every step is checked against what
+// remains, so that a length read from a file can never move past the end of what was read.
 #pragma once
 
 #include <bit>
@@ -21,8 +21,8 @@ class Cursor {
   std::size_t remaining() const noexcept { return rest_.size(); }
   bool has(std::uint64_t size) const noexcept { return size <= rest_.size(); }
 
-  // Each of these throws std::out_of_range rather than pass the end. Callers ask `has` first; the throw is the
-  // second lock on the door.
+  // Each of these throws std::out_of_range rather than pass the end. Callers ask `has` first; the
+  // throw is the second lock on the door.
   std::span<const std::byte> take(std::uint64_t size) {
     if (!has(size)) throw std::out_of_range("cursor moved past the end of its bytes");
     const auto taken = rest_.first(static_cast<std::size_t>(size));

@@ -11,16 +11,19 @@
 namespace tfreel {
 namespace {
 
-// A header may begin with zero bytes of its length, so this many zeros may belong to a sound record behind them.
+// A header may begin with zero bytes of its length, so this many zeros may belong to a sound record
+// behind them.
 constexpr std::size_t kZerosOfAHeader = kHeaderBytes - 1;
 
-// A hostile file can hold millions of sound headers whose payloads are not. Checking such candidates may cost this many
-// bytes of checksum, plus a few for every byte searched: the search stays linear.
+// A hostile file can hold millions of sound headers whose payloads are not. Checking such
+// candidates may cost this many bytes of checksum, plus a few for every byte searched: the search
+// stays linear.
 constexpr std::uint64_t kSearchBudget = std::uint64_t{64} << 20;
 constexpr std::uint64_t kSearchBudgetPerByte = 4;
 
 std::size_t leading_zeros(std::span<const std::byte> bytes) noexcept {
-  const auto other = std::find_if(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
+  const auto other =
+      std::find_if(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
   return static_cast<std::size_t>(other - bytes.begin());
 }
 
@@ -65,16 +68,20 @@ std::span<std::byte> Decoder::space() {
 
 Decoder::Step Decoder::next() {
   switch (state_) {
-    case State::framing: return frames();
-    case State::zeros: return zeros();
-    case State::searching: return search();
-    case State::stopped: break;
+    case State::framing:
+      return frames();
+    case State::zeros:
+      return zeros();
+    case State::searching:
+      return search();
+    case State::stopped:
+      break;
   }
   return Step::fault;
 }
 
-// The hot loop: takes sound records until something else turns up, then lets `diagnose` say what. What it
-// says about the place behind a run of records is asked for again, by the next call.
+// The hot loop: takes sound records until something else turns up, then lets `diagnose` say what.
+// What it says about the place behind a run of records is asked for again, by the next call.
 Decoder::Step Decoder::frames() {
   std::vector<Entry> entries;
   entries.reserve(last_count_ + 16);
@@ -87,11 +94,14 @@ Decoder::Step Decoder::frames() {
     const std::uint64_t frame_bytes = header.length + kFrameOverhead;
     if (frame_bytes > bytes.size()) {
       const auto arrived = bytes.subspan(kHeaderBytes);
-      if (options_.verify) payload_crc(arrived.first(std::min<std::uint64_t>(header.length, arrived.size())));
+      if (options_.verify)
+        payload_crc(arrived.first(std::min<std::uint64_t>(header.length, arrived.size())));
       break;
     }
     const std::uint32_t stored = footer_of(bytes.first(frame_bytes));
-    if (options_.verify && stored != mask_crc(payload_crc(bytes.subspan(kHeaderBytes, header.length)))) break;
+    if (options_.verify &&
+        stored != mask_crc(payload_crc(bytes.subspan(kHeaderBytes, header.length))))
+      break;
     entries.push_back({offset(), header.length, begin_, stored});
     consume(frame_bytes);
     ++record_;
@@ -105,7 +115,8 @@ Decoder::Step Decoder::frames() {
 // Why no record could be taken at this place.
 Decoder::Step Decoder::diagnose() {
   const auto bytes = window();
-  Fault fault{.kind = FaultKind::truncated_header, .record = record_, .begin = offset(), .end = offset()};
+  Fault fault{
+      .kind = FaultKind::truncated_header, .record = record_, .begin = offset(), .end = offset()};
   if (bytes.size() < kHeaderBytes) {
     if (!input_ended_) return starve(kHeaderBytes);
     if (bytes.empty()) return Step::finished;
@@ -144,8 +155,8 @@ Decoder::Step Decoder::diagnose() {
   return drop_record(fault);
 }
 
-// Twelve zero bytes are no header. If nothing but zeros follows, the file was extended and never written; otherwise
-// this is a damaged header like any other.
+// Twelve zero bytes are no header. If nothing but zeros follows, the file was extended and never
+// written; otherwise this is a damaged header like any other.
 Decoder::Step Decoder::zeros() {
   const std::size_t run = leading_zeros(window());
   const bool over = run < window().size();
@@ -159,8 +170,8 @@ Decoder::Step Decoder::zeros() {
   return emit(offset(), options_.salvage ? State::framing : State::stopped);
 }
 
-// Looks for the next sound record, byte by byte. A random place passes the header check with probability 2^-32; with the
-// payload's checksum on top, a false find is as good as impossible.
+// Looks for the next sound record, byte by byte. A random place passes the header check with
+// probability 2^-32; with the payload's checksum on top, a false find is as good as impossible.
 Decoder::Step Decoder::search() {
   while (window().size() >= kHeaderBytes) {
     const Header header = read_header(window());

@@ -1,5 +1,6 @@
-// Bytes in, records and precise faults out. The decoder does no I/O: it offers space, is told how much of it was filled, and
-// gives back blocks of records. Any chunking of the same bytes gives the same records and the same faults.
+// Bytes in, records and precise faults out. The decoder does no I/O: it offers space, is told how
+// much of it was filled, and gives back blocks of records. Any chunking of the same bytes gives the
+// same records and the same faults.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +19,26 @@ namespace tfreel {
 inline constexpr std::uint64_t kUnknownSize = std::numeric_limits<std::uint64_t>::max();
 
 struct DecoderOptions {
-  std::uint64_t offset = 0;             // stream offset of the first byte that will be fed: a record boundary
-  std::uint64_t record = 0;             // ordinal of the record that begins there
-  std::uint64_t size = kUnknownSize;    // of the whole stream, where it is known
-  bool verify = true;                   // check payload checksums (headers are always checked)
-  bool salvage = false;                 // go on after a fault; otherwise the first one is the last
+  std::uint64_t offset = 0;  // stream offset of the first byte that will be fed: a record boundary
+  std::uint64_t record = 0;  // ordinal of the record that begins there
+  std::uint64_t size = kUnknownSize;  // of the whole stream, where it is known
+  bool verify = true;                 // check payload checksums (headers are always checked)
+  bool salvage = false;               // go on after a fault; otherwise the first one is the last
   std::uint64_t max_record_bytes = std::uint64_t{1} << 32;
-  std::size_t window_bytes = std::size_t{1} << 18;  // what is usually read at once: about an L2 cache
+  std::size_t window_bytes = std::size_t{1}
+                             << 18;  // what is usually read at once: about an L2 cache
 };
 
 class Decoder {
  public:
-  // What `next` found: records (in `block`), a fault (in `fault`), neither because more input is needed, or the end.
+  // What `next` found: records (in `block`), a fault (in `fault`), neither because more input is
+  // needed, or the end.
   enum class Step { records, fault, starved, finished };
 
   explicit Decoder(const DecoderOptions& options);
 
-  // Free space to read into: at least one byte, and never more than twice what has really arrived (or what the
-  // stream is known to hold), whatever a header claims.
+  // Free space to read into: at least one byte, and never more than twice what has really arrived
+  // (or what the stream is known to hold), whatever a header claims.
   std::span<std::byte> space();
   // The first `size` bytes of the last `space()` have been filled.
   void filled(std::size_t size) noexcept { end_ += size; }
@@ -89,7 +92,8 @@ class Decoder {
   Block block_;
   Fault fault_{};  // the last one given out, or the one whose end is being looked for
 
-  // The checksum of a record that arrives in pieces is computed as they come, while they are in cache.
+  // The checksum of a record that arrives in pieces is computed as they come, while they are in
+  // cache.
   std::uint32_t partial_crc_ = 0;
   std::size_t partial_bytes_ = 0;
 

@@ -18,12 +18,14 @@ struct Plan {
   std::size_t bytes = 0;
 };
 
-Plan plan_reads(const IndexColumns& index, std::span<const std::uint64_t> picks, std::uint64_t enough_bytes) {
+Plan plan_reads(const IndexColumns& index, std::span<const std::uint64_t> picks,
+                std::uint64_t enough_bytes) {
   Plan plan;
   plan.entries.reserve(picks.size());
   for (const std::uint64_t pick : picks) {
     if (pick >= index.offsets.size()) throw std::out_of_range("record index out of range");
-    if (index.lengths[pick] > kLongestPayload) throw std::length_error("index claims an impossible length");
+    if (index.lengths[pick] > kLongestPayload)
+      throw std::length_error("index claims an impossible length");
     const Entry entry{index.offsets[pick], index.lengths[pick], plan.bytes, index.checksums[pick]};
     const std::uint64_t frame_bytes = entry.length + kFrameOverhead;
     if (!plan.entries.empty() && plan.bytes + frame_bytes > enough_bytes) break;
@@ -33,7 +35,8 @@ Plan plan_reads(const IndexColumns& index, std::span<const std::uint64_t> picks,
   return plan;
 }
 
-// The records from `first` on that follow one another in the file as they do in the plan: one read brings them all.
+// The records from `first` on that follow one another in the file as they do in the plan: one read
+// brings them all.
 std::size_t run_length(std::span<const Entry> entries) noexcept {
   std::size_t count = 1;
   while (count < entries.size()) {
@@ -44,7 +47,8 @@ std::size_t run_length(std::span<const Entry> entries) noexcept {
   return count;
 }
 
-std::optional<Fault> check(std::span<const std::byte> frame, const Entry& promised, std::uint64_t record) {
+std::optional<Fault> check(std::span<const std::byte> frame, const Entry& promised,
+                           std::uint64_t record) {
   const std::uint64_t wanted = promised.length + kFrameOverhead;
   Fault fault{.kind = FaultKind::truncated_body,
               .record = record,
@@ -62,7 +66,8 @@ std::optional<Fault> check(std::span<const std::byte> frame, const Entry& promis
   }
   const std::uint32_t stored = Cursor(frame.last(kFooterBytes)).take_u32();
   const std::uint32_t actual = mask_crc(crc32c(frame.subspan(kHeaderBytes, promised.length)));
-  if (header.length == promised.length && stored == actual && stored == promised.checksum) return {};
+  if (header.length == promised.length && stored == actual && stored == promised.checksum)
+    return {};
   // A sound record that is not the promised one says that the index is wrong, not the file.
   const bool other_record = header.length != promised.length || stored == actual;
   fault.kind = other_record ? FaultKind::index_stale : FaultKind::data_crc;
@@ -85,11 +90,13 @@ std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
     const Entry& last = entries[first + count - 1];
     const std::size_t begin = entries[first].position;
     const std::size_t end = last.position + static_cast<std::size_t>(last.length) + kFrameOverhead;
-    const std::size_t got = read_at(descriptor, buffer->bytes().subspan(begin, end - begin), entries[first].offset);
+    const std::size_t got =
+        read_at(descriptor, buffer->bytes().subspan(begin, end - begin), entries[first].offset);
     for (std::size_t i = first; i < first + count; ++i) {
       const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
       const std::size_t skipped = std::min(entries[i].position - begin, got);
-      const auto frame = buffer->bytes().subspan(entries[i].position, std::min(frame_bytes, got - skipped));
+      const auto frame =
+          buffer->bytes().subspan(entries[i].position, std::min(frame_bytes, got - skipped));
       if (const auto fault = check(frame, entries[i], picks[i])) return *fault;
     }
     first += count;

@@ -1,5 +1,5 @@
-// Random access: records read by their place in an index, every byte of them checked again. An index is a claim about a
-// file, never a proof: a stale one costs an error, not a wrong record.
+// Random access: records read by their place in an index, every byte of them checked again. An
+// index is a claim about a file, never a proof: a stale one costs an error, not a wrong record.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,10 @@ struct IndexColumns {
   std::span<const std::uint32_t> checksums;
 };
 
-// Reads the records `picks` (each below the number of rows, in any order, repeats allowed) into a block in that order. Stops
-// early, after at least one record, when the block holds about `enough_bytes`; the caller goes on from there. A record that is not what the
-// index promised is a fault.
+// Reads the records `picks` (each below the number of rows, in any order, repeats allowed) into a
+// block in that order. Stops early, after at least one record, when the block holds about
+// `enough_bytes`; the caller goes on from there. A record that is not what the index promised is a
+// fault.
 std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
                                  std::span<const std::uint64_t> picks, BufferPool& pool,
                                  std::uint64_t enough_bytes = std::uint64_t{4} << 20);

@@ -1,5 +1,6 @@
-// Positional reads and gathered writes on descriptors that somebody else opened. No policy: whoever calls decides what
-// a short read means. Failures of the system arrive as std::system_error with the errno.
+// Positional reads and gathered writes on descriptors that somebody else opened. No policy: whoever
+// calls decides what a short read means. Failures of the system arrive as std::system_error with
+// the errno.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,9 @@
 
 namespace tfreel {
 
-// Reads into `out` from `offset` until it is full or the file ends; gives the number of bytes read. Positional, because a
-// descriptor that crossed a fork shares its file offset with the other process.
+// Reads into `out` from `offset` until it is full or the file ends; gives the number of bytes read.
+// Positional, because a descriptor that crossed a fork shares its file offset with the other
+// process.
 std::size_t read_at(int descriptor, std::span<std::byte> out, std::uint64_t offset);
 
 // Writes all of `parts`, in order, at the descriptor's own position.

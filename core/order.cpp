@@ -26,7 +26,8 @@ Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t e
   right_bits_ = bits - left_bits_;
   // Narrow halves mix little in a round, and are cheap: give them more of them.
   rounds_ = bits <= 16 ? kMostRounds : 10;
-  // Seed and epoch pass the mixer one after the other: (seed, epoch + 1) and (seed + 1, epoch) share nothing.
+  // Seed and epoch pass the mixer one after the other: (seed, epoch + 1) and (seed + 1, epoch)
+  // share nothing.
   std::uint64_t state = mix(mix(seed + kGolden) ^ (epoch + kGolden));
   for (auto& key : keys_) key = mix(state += kGolden);
 }

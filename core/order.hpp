@@ -1,11 +1,13 @@
-// A keyed permutation of [0, size): the order of a shuffled epoch, as arithmetic. No list of indices exists
-// anywhere; any position can be asked for in constant time and memory.
+// A keyed permutation of [0, size): the order of a shuffled epoch, as arithmetic. No list of
+// indices exists anywhere; any position can be asked for in constant time and memory.
 //
-// The order is a promise. For the same size, seed and epoch it is the same on every machine, thread count and version, for
-// ever: checkpoints of users depend on it, and fixed vectors in the tests guard it.
+// The order is a promise. For the same size, seed and epoch it is the same on every machine, thread
+// count and version, for ever: checkpoints of users depend on it, and fixed vectors in the tests
+// guard it.
 //
-// How: an alternating Feistel network over the smallest power of two that covers the set, followed by cycle walking
-// (what falls outside [0, size) is sent through again; fewer than half of all steps do).
+// How: an alternating Feistel network over the smallest power of two that covers the set, followed
+// by cycle walking (what falls outside [0, size) is sent through again; fewer than half of all
+// steps do).
 #pragma once
 
 #include <array>

@@ -45,10 +45,9 @@ void expect_equal(const A& a, const B& b, const char* expression, const char* fi
 
 }  // namespace tfreel::check
 
-#define TEST(name)                                                            \
-  static void name();                                                         \
+#define TEST(name)                                                             \
+  static void name();                                                          \
   static const ::tfreel::check::Registration registration_##name{#name, name}; \
   static void name()
 #define CHECK(expression) ::tfreel::check::expect((expression), #expression, __FILE__, __LINE__)
-#define CHECK_EQ(a, b) \
-  ::tfreel::check::expect_equal((a), (b), #a " == " #b, __FILE__, __LINE__)
+#define CHECK_EQ(a, b) ::tfreel::check::expect_equal((a), (b), #a " == " #b, __FILE__, __LINE__)

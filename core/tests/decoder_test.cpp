@@ -71,7 +71,8 @@ DecoderOptions small_window() {
   return options;
 }
 
-const std::vector<std::string> kRecords{"", "a", std::string(300, 'x'), std::string(16, '\0'), "end"};
+const std::vector<std::string> kRecords{"", "a", std::string(300, 'x'), std::string(16, '\0'),
+                                        "end"};
 
 TEST(decoder_returns_the_records_for_every_chunking) {
   const Bytes stream = framed(kRecords);
@@ -90,7 +91,8 @@ TEST(decoder_names_the_byte_of_every_cut) {
       const Bytes part(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(cut));
       std::size_t whole = 0;
       std::size_t begin = 0;
-      while (begin + kRecords[whole].size() + kFrameOverhead <= cut) begin += kRecords[whole++].size() + kFrameOverhead;
+      while (begin + kRecords[whole].size() + kFrameOverhead <= cut)
+        begin += kRecords[whole++].size() + kFrameOverhead;
       auto options = small_window();
       if (known) options.size = cut;
       const Outcome outcome = decode(part, options, 7);
@@ -101,7 +103,8 @@ TEST(decoder_names_the_byte_of_every_cut) {
       }
       CHECK_EQ(outcome.faults.size(), 1u);
       const Fault& fault = outcome.faults.at(0);
-      CHECK(fault.kind == (cut - begin < kHeaderBytes ? FaultKind::truncated_header : FaultKind::truncated_body));
+      CHECK(fault.kind ==
+            (cut - begin < kHeaderBytes ? FaultKind::truncated_header : FaultKind::truncated_body));
       CHECK_EQ(fault.begin, begin);
       CHECK_EQ(fault.record, whole);
       CHECK_EQ(fault.present, cut - begin);
@@ -133,8 +136,10 @@ TEST(salvage_loses_exactly_the_damaged_record_for_every_flipped_bit) {
 }
 
 TEST(forged_lengths_are_refused_before_anything_is_allocated) {
-  for (const std::uint64_t length : {std::uint64_t{1} << 31, std::uint64_t{1} << 32, std::uint64_t{1} << 40, std::uint64_t{1} << 62,
-                                     (std::uint64_t{1} << 63) - 1, std::uint64_t{1} << 63, ~std::uint64_t{0} - 4, ~std::uint64_t{0}}) {
+  for (const std::uint64_t length :
+       {std::uint64_t{1} << 31, std::uint64_t{1} << 32, std::uint64_t{1} << 40,
+        std::uint64_t{1} << 62, (std::uint64_t{1} << 63) - 1, std::uint64_t{1} << 63,
+        ~std::uint64_t{0} - 4, ~std::uint64_t{0}}) {
     Bytes stream = framed({"first"});
     stream.resize(stream.size() + kHeaderBytes);
     write_header(length, std::span(stream).last(kHeaderBytes));
@@ -235,7 +240,8 @@ TEST(without_verification_payloads_pass_and_headers_do_not) {
 
 TEST(blocks_stay_whole_while_the_decoder_goes_on) {
   std::vector<std::string> records;
-  for (int i = 0; i < 500; ++i) records.push_back(std::string(static_cast<std::size_t>(i), static_cast<char>('a' + i % 26)));
+  for (int i = 0; i < 500; ++i)
+    records.push_back(std::string(static_cast<std::size_t>(i), static_cast<char>('a' + i % 26)));
   const Bytes stream = framed(records);
   Decoder decoder(small_window());
   std::vector<Block> blocks;
@@ -257,7 +263,8 @@ TEST(blocks_stay_whole_while_the_decoder_goes_on) {
   for (const Block& block : blocks) {
     for (std::size_t i = 0; i < block.size(); ++i, ++seen) {
       const auto payload = block.payload(i);
-      CHECK(std::string(reinterpret_cast<const char*>(payload.data()), payload.size()) == records[seen]);
+      CHECK(std::string(reinterpret_cast<const char*>(payload.data()), payload.size()) ==
+            records[seen]);
       CHECK_EQ(block.entries()[i].checksum, mask_crc(crc32c(payload)));
     }
   }

@@ -63,12 +63,15 @@ TEST(fetch_refuses_a_record_the_index_did_not_promise) {
   const auto shared = pool();
   const std::vector<std::uint64_t> picks{5};
   data.checksums[5] ^= 1;
-  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind == FaultKind::index_stale);
+  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind ==
+        FaultKind::index_stale);
   data.checksums[5] ^= 1;
   data.offsets[5] = data.offsets[6];
-  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind == FaultKind::index_stale);
+  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind ==
+        FaultKind::index_stale);
   data.offsets[5] += 1;
-  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind == FaultKind::length_crc);
+  CHECK(std::get<Fault>(fetch(data.descriptor(), data.columns(), picks, *shared)).kind ==
+        FaultKind::length_crc);
 }
 
 TEST(fetch_past_the_end_of_the_file_is_a_truncated_record) {

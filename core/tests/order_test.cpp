@@ -37,8 +37,8 @@ TEST(permutation_is_a_bijection_around_powers_of_two) {
   }
 }
 
-// These vectors are the promise that the order never changes: checkpoints of users depend on it. If this test fails, the
-// code is wrong, never the vector.
+// These vectors are the promise that the order never changes: checkpoints of users depend on it. If
+// this test fails, the code is wrong, never the vector.
 TEST(permutation_order_never_changes) {
   const auto tiny = all(Permutation(10, 17));
   const std::vector<std::uint64_t> tiny_expected{9, 4, 3, 5, 8, 1, 6, 7, 2, 0};
@@ -47,10 +47,13 @@ TEST(permutation_order_never_changes) {
   const std::vector<std::uint64_t> second_expected{2, 7, 4, 9, 0, 1, 6, 8, 5, 3};
   CHECK(second_epoch == second_expected);
   const Permutation million(1000000, 42, 3);
-  const std::array<std::uint64_t, 6> million_expected{979072, 382127, 366817, 587721, 113233, 48928};
-  for (std::size_t i = 0; i < million_expected.size(); ++i) CHECK_EQ(million(i), million_expected[i]);
+  const std::array<std::uint64_t, 6> million_expected{979072, 382127, 366817,
+                                                      587721, 113233, 48928};
+  for (std::size_t i = 0; i < million_expected.size(); ++i)
+    CHECK_EQ(million(i), million_expected[i]);
   const Permutation huge((std::uint64_t{1} << 63) + 12345, 7);
-  const std::array<std::uint64_t, 3> huge_expected{3991603636375127345u, 901929226756044119u, 4788409422624043372u};
+  const std::array<std::uint64_t, 3> huge_expected{3991603636375127345u, 901929226756044119u,
+                                                   4788409422624043372u};
   for (std::size_t i = 0; i < huge_expected.size(); ++i) CHECK_EQ(huge(i), huge_expected[i]);
 }
 
@@ -64,10 +67,12 @@ TEST(permutation_depends_on_seed_and_epoch) {
 TEST(permutation_of_four_reaches_every_order_evenly) {
   std::map<std::vector<std::uint64_t>, int> counts;
   constexpr int kSeeds = 24000;
-  for (int seed = 0; seed < kSeeds; ++seed) ++counts[all(Permutation(4, static_cast<std::uint64_t>(seed)))];
+  for (int seed = 0; seed < kSeeds; ++seed)
+    ++counts[all(Permutation(4, static_cast<std::uint64_t>(seed)))];
   CHECK_EQ(counts.size(), 24u);
   double chi_squared = 0;
-  for (const auto& [order, count] : counts) chi_squared += (count - 1000.0) * (count - 1000.0) / 1000.0;
+  for (const auto& [order, count] : counts)
+    chi_squared += (count - 1000.0) * (count - 1000.0) / 1000.0;
   CHECK(chi_squared < 60);  // 23 degrees of freedom: by chance once in 30,000
 }
 
@@ -83,7 +88,8 @@ TEST(permutation_sends_each_position_everywhere_evenly) {
   double chi_squared = 0;
   for (const int hit : hits) chi_squared += (hit - expected) * (hit - expected) / expected;
   const double freedom = (kSize - 1.0) * (kSize - 1.0);
-  CHECK(chi_squared > freedom - 6 * 142 && chi_squared < freedom + 6 * 142);  // six standard deviations
+  CHECK(chi_squared > freedom - 6 * 142 &&
+        chi_squared < freedom + 6 * 142);  // six standard deviations
 }
 
 // Neighbours must not stay neighbours: the correlation of consecutive values is that of chance.
