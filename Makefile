@@ -25,7 +25,6 @@ check-python: $(VENV)/check
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/mypy
-	$(BIN)/stubtest tfreel._core --mypy-config-file pyproject.toml --allowlist .stubtest-allow
 	$(BIN)/lint-imports
 
 check-core: $(VENV)/check

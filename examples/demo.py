@@ -25,7 +25,8 @@ def main(directory: str = "demo-output") -> None:
     started = time.perf_counter()
     with tfreel.Writer(path) as out:
         out.write_many(records)
-    say(f"wrote {len(records):,} records to {path} in {time.perf_counter() - started:.2f} s; it appeared when it was whole")
+    took = time.perf_counter() - started
+    say(f"wrote {len(records):,} records to {path} in {took:.2f} s; it appeared when it was whole")
 
     started = time.perf_counter()
     count = sum(1 for _ in tfreel.read(path))
@@ -53,7 +54,7 @@ def main(directory: str = "demo-output") -> None:
     mended = os.path.join(directory, "mended.tfrecord")
     report = tfreel.repair(path, mended)
     assert tfreel.verify(mended).ok
-    say(f"repaired: {report.records:,} records saved, {report.records_lost} lost, listed in {mended}.lost.jsonl")
+    say(f"repaired: {report.records:,} records saved, {report.records_lost} lost; see {mended}.lost.jsonl")
 
 
 def make_records() -> list[bytes]:

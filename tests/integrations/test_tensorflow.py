@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import tensorflow as tf
-from corpus import CODECS, RECORDS, SUFFIXES
 
 import tfreel
+
+from corpus import CODECS, RECORDS, SUFFIXES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,11 @@ TF_NAMES = {"none": "", "gzip": "GZIP", "zlib": "ZLIB"}
 LEVELS: tuple[int | None, ...] = (None, 0, 1, 6, 9)
 
 _random = random.Random(7)
-LARGE = [*RECORDS, _random.randbytes(300_000), *(_random.randbytes(_random.randrange(2000)) for _ in range(500))]
+LARGE = [
+    *RECORDS,
+    _random.randbytes(300_000),
+    *(_random.randbytes(_random.randrange(2000)) for _ in range(500)),
+]
 
 
 def tensorflow_records(path: Path | str, codec: str) -> list[bytes]:
@@ -52,7 +57,9 @@ def test_uncompressed_files_are_identical_to_tensorflows(tmp_path: Path) -> None
 @pytest.mark.parametrize("codec", CODECS)
 def test_we_read_what_tensorflow_writes(tmp_path: Path, codec: str, level: int | None) -> None:
     path = tmp_path / "theirs"
-    tensorflow_write(path, LARGE, tf.io.TFRecordOptions(compression_type=TF_NAMES[codec], compression_level=level))
+    tensorflow_write(
+        path, LARGE, tf.io.TFRecordOptions(compression_type=TF_NAMES[codec], compression_level=level)
+    )
     assert list(tfreel.read(path)) == LARGE
     assert list(tfreel.read(path, compression=TF_NAMES[codec] or "none")) == LARGE
     assert tfreel.open(path)[[3, -1, 0]] == [LARGE[3], LARGE[-1], LARGE[0]]
@@ -77,7 +84,9 @@ def test_tensorflow_reads_our_shards_and_appended_files(tmp_path: Path) -> None:
     with tfreel.ShardedWriter(tmp_path / "train.tfrecord", shards=3) as out:
         out.write_many(LARGE)
     names = sorted(map(str, tmp_path.glob("train-*")))
-    assert list(tf.data.TFRecordDataset(names).as_numpy_iterator()) == list(tfreel.read(tmp_path / "train.tfrecord"))
+    assert list(tf.data.TFRecordDataset(names).as_numpy_iterator()) == list(
+        tfreel.read(tmp_path / "train.tfrecord")
+    )
     for codec in ("none", "gzip"):
         path = tmp_path / f"grown{SUFFIXES[codec]}"
         for part in (LARGE[:10], LARGE[10:20]):
@@ -112,7 +121,9 @@ def test_offsets_in_errors_are_those_of_tensorflows_reader(tmp_path: Path) -> No
 
 def test_example_messages_are_written_as_they_serialize(tmp_path: Path) -> None:
     example = tf.train.Example(
-        features=tf.train.Features(feature={"label": tf.train.Feature(int64_list=tf.train.Int64List(value=[7]))})
+        features=tf.train.Features(
+            feature={"label": tf.train.Feature(int64_list=tf.train.Int64List(value=[7]))}
+        )
     )
     with tfreel.Writer(tmp_path / "examples") as out:
         out.write(example)

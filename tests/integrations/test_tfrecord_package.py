@@ -1,4 +1,7 @@
-"""The ``tfrecord`` package reads our files, and our text index is the one its tool makes."""
+"""The ``tfrecord`` package reads our files, and our text index is the one its tool makes.
+
+It runs in a process of its own: its message classes and TensorFlow's cannot live in one.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import tfrecord
-from corpus import RECORDS
-
 import tfreel
+
+from corpus import RECORDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +21,14 @@ def test_the_tfrecord_package_reads_our_files(tmp_path: Path) -> None:
     path = tmp_path / "ours.tfrecord"
     with tfreel.Writer(path) as out:
         out.write_many(RECORDS)
-    assert [bytes(record) for record in tfrecord.reader.tfrecord_iterator(str(path))] == RECORDS
+    program = (
+        "import sys; from tfrecord.reader import tfrecord_iterator\n"
+        "for record in tfrecord_iterator(sys.argv[1]): print(bytes(record).hex())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True
+    )
+    assert [bytes.fromhex(line) for line in done.stdout.split("\n")[:-1]] == RECORDS
 
 
 def test_our_text_index_equals_the_one_of_its_tool(tmp_path: Path) -> None:

@@ -1,0 +1,119 @@
+"""Every example runs: docstrings, and the Python and shell blocks of README and docs."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tfreel
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+# Shell lines that set up a machine, or need files that the page only talks about.
+NOT_RUN = re.compile(r"^(pip|make|git|apt-get|python|npm) ")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [body for name, body in FENCE.findall(page.read_text(encoding="utf-8")) if name == language]
+
+
+def public_objects() -> list[object]:
+    return [getattr(tfreel, name) for name in tfreel.__all__]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_blocks_of_the_page_run(page: Path) -> None:
+    namespace: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_shell_blocks_of_the_page_run(page: Path) -> None:
+    prepare_shell_files()
+    for block in blocks(page, "console"):
+        for line in block.splitlines():
+            command = line.removeprefix("$ ")
+            if line.startswith("$ ") and not NOT_RUN.match(command):
+                done = run_shell(command)
+                expected = 1 if "damaged" in command else 0
+                assert done.returncode == expected, f"{command}\n{done.stderr}"
+
+
+def prepare_shell_files() -> None:
+    """The files that shell examples name."""
+    with tfreel.ShardedWriter("out/train.tfrecord", shards=4) as out:
+        out.write_many(f"record {i}".encode() for i in range(1000))
+    with tfreel.Writer("train.tfrecord") as single, tfreel.Writer("damaged.tfrecord") as damaged:
+        single.write_many([b"one", b"two", b"three"])
+        damaged.write_many([b"one", b"two", b"three"])
+    with open("damaged.tfrecord", "r+b") as file:
+        file.seek(12)
+        file.write(b"O")
+
+
+def run_shell(command: str) -> subprocess.CompletedProcess[str]:
+    tools = os.path.dirname(sys.executable)
+    environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+
+
+def test_docstring_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finder = doctest.DocTestFinder(recurse=True)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    ran = 0
+    for thing in public_objects():
+        for example in finder.find(thing, getattr(thing, "__name__", ""), globs={"tfreel": tfreel, "os": os}):
+            directory = tmp_path / f"doctest-{ran}-{example.name}"
+            directory.mkdir()
+            monkeypatch.chdir(directory)
+            result = runner.run(example)
+            assert result.failed == 0, example.name
+            ran += bool(result.attempted)
+    assert ran >= 8
+
+
+@pytest.mark.parametrize("name", [n for n in tfreel.__all__ if not inspect.isclass(getattr(tfreel, n))])
+def test_every_public_function_has_an_example(name: str) -> None:
+    assert ">>> " in (inspect.getdoc(getattr(tfreel, name)) or "")
+
+
+def test_every_public_name_stands_in_the_documentation() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [name for name in tfreel.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_every_command_stands_in_the_documentation_and_the_changelog() -> None:
+    listed = subprocess.run(
+        ["bash", "-c", f"{shlex.quote(sys.executable)} -m tfreel.cli --help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    commands = re.findall(r"^  ([a-z]+)  ", listed.stdout.partition("Commands:")[2], re.MULTILINE)
+    assert len(commands) >= 5
+    page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    assert [name for name in commands if f"tfreel {name}" not in page] == []
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
