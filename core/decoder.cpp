@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "crc32c.hpp"
-#include "cursor.hpp"
 
 namespace tfreel {
 namespace {
@@ -25,10 +24,6 @@ std::size_t leading_zeros(std::span<const std::byte> bytes) noexcept {
   const auto other =
       std::find_if(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
   return static_cast<std::size_t>(other - bytes.begin());
-}
-
-std::uint32_t footer_of(std::span<const std::byte> frame) {
-  return Cursor(frame.last(kFooterBytes)).take_u32();
 }
 
 }  // namespace
@@ -85,28 +80,29 @@ Decoder::Step Decoder::next() {
 Decoder::Step Decoder::frames() {
   std::vector<Entry> entries;
   entries.reserve(last_count_ + 16);
-  const std::uint64_t first = record_;
-  while (true) {
-    const auto bytes = window();
-    if (bytes.size() < kHeaderBytes) break;
-    const Header header = read_header(bytes);
-    if (!header.sound() || !plausible(header)) break;
+  const auto bytes = window();
+  auto rest = bytes;
+  while (rest.size() >= kHeaderBytes) {
+    const std::size_t taken = bytes.size() - rest.size();
+    const Header header = read_header(rest);
+    if (!header.sound() || !plausible(header, offset() + taken)) break;
     const std::uint64_t frame_bytes = header.length + kFrameOverhead;
-    if (frame_bytes > bytes.size()) {
-      const auto arrived = bytes.subspan(kHeaderBytes);
-      if (options_.verify)
-        payload_crc(arrived.first(std::min<std::uint64_t>(header.length, arrived.size())));
-      break;
-    }
-    const std::uint32_t stored = footer_of(bytes.first(frame_bytes));
-    if (options_.verify &&
-        stored != mask_crc(payload_crc(bytes.subspan(kHeaderBytes, header.length))))
-      break;
-    entries.push_back({offset(), header.length, begin_, stored});
-    consume(frame_bytes);
-    ++record_;
+    const bool whole = frame_bytes <= rest.size();
+    const auto arrived = rest.subspan(kHeaderBytes);
+    const auto payload = arrived.first(std::min<std::uint64_t>(header.length, arrived.size()));
+    const std::uint32_t computed = options_.verify ? mask_crc(payload_crc(payload)) : 0;
+    if (!whole) break;
+    const std::uint32_t stored = read_footer(rest.first(frame_bytes));
+    if (options_.verify && stored != computed) break;
+    partial_bytes_ = 0;
+    entries.push_back({offset() + taken, header.length, begin_ + taken, stored});
+    rest = rest.subspan(frame_bytes);
   }
   if (entries.empty()) return diagnose();
+  begin_ += bytes.size() - rest.size();
+  const std::uint64_t first = record_;
+  record_ += entries.size();
+  needed_ = kHeaderBytes;
   last_count_ = entries.size();
   block_ = Block(buffer_, first, std::move(entries));
   return Step::records;
@@ -150,7 +146,7 @@ Decoder::Step Decoder::diagnose() {
   if (frame_bytes > bytes.size()) return starve(frame_bytes);
   fault.kind = FaultKind::data_crc;
   fault.end = fault.begin + frame_bytes;
-  fault.expected = footer_of(bytes.first(frame_bytes));
+  fault.expected = read_footer(bytes.first(frame_bytes));
   fault.actual = mask_crc(crc32c(bytes.subspan(kHeaderBytes, header.length)));
   return drop_record(fault);
 }
@@ -175,13 +171,13 @@ Decoder::Step Decoder::zeros() {
 Decoder::Step Decoder::search() {
   while (window().size() >= kHeaderBytes) {
     const Header header = read_header(window());
-    if (header.sound() && plausible(header)) {
+    if (header.sound() && plausible(header, offset())) {
       const std::uint64_t frame_bytes = header.length + kFrameOverhead;
       const bool present = frame_bytes <= window().size();
       if (!present && !input_ended_) return starve(frame_bytes);
       if (present && worth_checking(header.length)) {
         const auto frame = window().first(frame_bytes);
-        if (footer_of(frame) == mask_crc(crc32c(frame.subspan(kHeaderBytes, header.length)))) {
+        if (read_footer(frame) == mask_crc(crc32c(frame.subspan(kHeaderBytes, header.length)))) {
           return emit(offset(), State::framing);
         }
       }
@@ -226,12 +222,14 @@ Decoder::Step Decoder::emit(std::uint64_t end, State after) noexcept {
   return Step::fault;
 }
 
-bool Decoder::plausible(const Header& header) const noexcept {
-  return header.length <= options_.max_record_bytes && header.length + kFrameOverhead <= left();
+bool Decoder::plausible(const Header& header, std::uint64_t at) const noexcept {
+  return header.length <= options_.max_record_bytes &&
+         header.length + kFrameOverhead <= options_.size - at;
 }
 
 std::uint32_t Decoder::payload_crc(std::span<const std::byte> present) {
-  partial_crc_ = crc32c(present.subspan(partial_bytes_), partial_crc_);
+  const std::uint32_t before = partial_bytes_ == 0 ? 0 : partial_crc_;
+  partial_crc_ = crc32c(present.subspan(partial_bytes_), before);
   partial_bytes_ = present.size();
   return partial_crc_;
 }
@@ -250,7 +248,6 @@ std::span<const std::byte> Decoder::window() const noexcept {
 void Decoder::consume(std::uint64_t size) noexcept {
   begin_ += static_cast<std::size_t>(size);
   needed_ = kHeaderBytes;
-  partial_crc_ = 0;
   partial_bytes_ = 0;
 }
 

@@ -69,7 +69,7 @@ class Decoder {
   Step lose_header(Fault fault);
   Step emit(std::uint64_t end, State after) noexcept;
 
-  bool plausible(const Header& header) const noexcept;
+  bool plausible(const Header& header, std::uint64_t at) const noexcept;
   std::uint32_t payload_crc(std::span<const std::byte> present);
   bool worth_checking(std::uint64_t length) noexcept;
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "crc32c.hpp"
-#include "cursor.hpp"
 #include "file.hpp"
 
 namespace tfreel {
@@ -64,7 +63,7 @@ std::optional<Fault> check(std::span<const std::byte> frame, const Entry& promis
     fault.actual = header.computed;
     return fault;
   }
-  const std::uint32_t stored = Cursor(frame.last(kFooterBytes)).take_u32();
+  const std::uint32_t stored = read_footer(frame);
   const std::uint32_t actual = mask_crc(crc32c(frame.subspan(kHeaderBytes, promised.length)));
   if (header.length == promised.length && stored == actual && stored == promised.checksum)
     return {};

@@ -12,6 +12,9 @@
 #include <cstdint>
 #include <span>
 
+#include "crc32c.hpp"
+#include "cursor.hpp"
+
 namespace tfreel {
 
 inline constexpr std::size_t kHeaderBytes = 12;
@@ -30,7 +33,17 @@ struct Header {
 };
 
 // The header in the first kHeaderBytes of `bytes`, which must hold that many.
-Header read_header(std::span<const std::byte> bytes);
+inline Header read_header(std::span<const std::byte> bytes) {
+  Cursor cursor(bytes);
+  const std::uint64_t length = cursor.take_u64();
+  const std::uint32_t stored = cursor.take_u32();
+  return {length, stored, mask_crc(crc32c_u64(length))};
+}
+
+// The checksum in the last kFooterBytes of `frame`, which must hold that many.
+inline std::uint32_t read_footer(std::span<const std::byte> frame) {
+  return Cursor(frame.last(kFooterBytes)).take_u32();
+}
 
 // Writes the header for a payload of `length` bytes to the first kHeaderBytes of `out`.
 void write_header(std::uint64_t length, std::span<std::byte> out);
