@@ -32,17 +32,6 @@ nb::object to_list(const Block& block) {
   return list;
 }
 
-// Bytes that the block stands for in its file, frames included.
-std::uint64_t total_bytes(const Block& block) {
-  std::uint64_t total = 0;
-  for (const Entry& entry : block.entries()) total += entry.length + kFrameOverhead;
-  return total;
-}
-
-nb::object frame(const Block& block, std::int64_t index) {
-  return to_bytes(block.frame(checked_index(block, index)));
-}
-
 // An iterator of records whose subclass, in Python, brings the blocks. The step from record to
 // record happens here, so that it costs no Python call; the step from block to block is policy and
 // lives in Python.
@@ -108,9 +97,12 @@ void bind_block(nb::module_& module) {
       .def("__len__", &Block::size)
       .def("__getitem__", &payload, nb::arg("index"))
       .def("to_list", &to_list, "The payloads as a list of bytes.")
-      .def("frame", &frame, nb::arg("index"),
-           "Header, payload and footer of one record, as they were read.")
-      .def_prop_ro("nbytes", &total_bytes, "Bytes of all records, frames included.")
+      .def(
+          "frames", [](const Block& block) { return to_bytes(block.frames()); },
+          "Headers, payloads and footers of all records, as they were read.")
+      .def_prop_ro(
+          "nbytes", [](const Block& block) { return block.frames().size(); },
+          "Bytes of all records, frames included.")
       .def_prop_ro("first_record", &Block::first_record, "Ordinal of the first record in its file.")
       .def_prop_ro("offsets", &column<std::uint64_t, &Entry::offset>,
                    "Stream offset of each record's first header byte.")

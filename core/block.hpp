@@ -64,6 +64,14 @@ class Block {
     return buffer_->bytes().subspan(entry.position, entry.length + kFrameOverhead);
   }
 
+  // All frames, one after the other: in a block they lie side by side.
+  std::span<const std::byte> frames() const {
+    if (entries_.empty()) return {};
+    const Entry& last = entries_.back();
+    const std::size_t begin = entries_.front().position;
+    return buffer_->bytes().subspan(begin, last.position + last.length + kFrameOverhead - begin);
+  }
+
  private:
   std::shared_ptr<const BufferPool::Buffer> buffer_;
   std::uint64_t first_record_ = 0;

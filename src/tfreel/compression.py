@@ -217,9 +217,12 @@ def _inflate_raw(source: Input) -> Iterator[bytes]:
     skip = 0
     errors = _inflate_errors()
     inflater = _fast_inflater() if source.rewindable else _CarefulInflater()
+    full = False
     while not inflater.eof:
-        data = source.chunk() if inflater.needs_input else b""
-        if inflater.needs_input and not data:
+        # ISA-L asks for input even when it holds the last bytes itself and only lacked room for the output.
+        hungry = inflater.needs_input and not full
+        data = source.chunk() if hungry else b""
+        if hungry and not data:
             raise CodecError(
                 "compressed_truncated", "the compressed stream ends before its end mark", source.position
             )
@@ -230,9 +233,10 @@ def _inflate_raw(source: Input) -> Iterator[bytes]:
                 raise CodecError(
                     "compressed_corrupt", f"the compressed data is damaged ({error})", source.position
                 ) from None
-            inflater, skip = _CarefulInflater(), produced
+            inflater, skip, full = _CarefulInflater(), produced, False
             source.rewind(start)
             continue
+        full = len(out) == _CHUNK_BYTES
         if skip:
             dropped = min(skip, len(out))
             skip -= dropped

@@ -1,8 +1,17 @@
-"""How many threads to use: what was asked for, what the environment says, or what this process may run on."""
+"""Threads: how many to use, work shared among them, and their locks when the process forks."""
 
 from __future__ import annotations
 
 import os
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeAlias, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Pulse: TypeAlias = Callable[[], None]
 
 
 def thread_count(threads: int | None = None) -> int:
@@ -23,3 +32,58 @@ def thread_count(threads: int | None = None) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class Abandoned(Exception):  # noqa: N818 - not an error: nobody waits for the result
+    """Raised in a thread whose result is not wanted any more."""
+
+
+def in_threads(
+    work: Callable[[Item, Pulse], Result], items: Sequence[Item], threads: int | None = None
+) -> list[Result]:
+    """The results of `work` for each item, in order, from several threads.
+
+    `work` is given an item and a function to call now and then. That function raises as soon as the results
+    are not wanted any more, because another item failed or Ctrl-C was pressed: the caller need not wait.
+    """
+    workers = min(thread_count(threads), len(items))
+    if workers <= 1:
+        return [work(item, lambda: None) for item in items]
+    stopped = threading.Event()
+
+    def pulse() -> None:
+        if stopped.is_set():
+            raise Abandoned
+
+    with ThreadPoolExecutor(workers, thread_name_prefix="tfreel") as pool:
+        try:
+            return list(pool.map(lambda item: work(item, pulse), items))
+        except BaseException:
+            stopped.set()
+            raise
+
+
+class AfterFork(Protocol):
+    """Something that has to be put right in the child of a fork."""
+
+    def after_fork(self) -> None:
+        """Called in the child, before anything else happens there."""
+
+
+_renewed: weakref.WeakSet[AfterFork] = weakref.WeakSet()
+
+
+def renew_after_fork(owner: AfterFork) -> None:
+    """Has `owner` renew its locks, and whatever its threads were doing, in the child of every fork.
+
+    Only the thread that forked goes on in the child. A lock that another one held would be held for ever.
+    """
+    _renewed.add(owner)
+
+
+def _renew_all() -> None:
+    for owner in list(_renewed):
+        owner.after_fork()
+
+
+os.register_at_fork(after_in_child=_renew_all)

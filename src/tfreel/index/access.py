@@ -7,25 +7,29 @@ import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from tfreel import _core
-from tfreel.compression import codec_named
+from tfreel.compression import CodecError, codec_named, is_plain
 from tfreel.errors import StaleIndexError, TfreelError, TfreelWarning
-from tfreel.index.build import IndexMode, in_threads, index_of, named_files
+from tfreel.index.build import IndexMode, index_of, named_files
 from tfreel.index.seek import Seekable, open_seekable
 from tfreel.index.sidecar import U64, FileIndex
 from tfreel.records.report import Fault, describe
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths
 from tfreel.storage.paths import display
+from tfreel.threads import in_threads, renew_after_fork
 
 _MODES = ("auto", "memory", "rebuild", "require", "text")
 _MOST_OPEN_FILES = 128
+_FILES_PER_STREAM = 8  # for how many of those a compressed file counts: it has threads, caches and snapshots
 _ITERATE_RECORDS = 1024
+_ENOUGH_BYTES = 1 << 22
 _FRAME_BYTES = 16
 
 
@@ -78,7 +82,7 @@ class Records(Sequence[bytes]):
         self._config = {"index": index, "compression": compression, "threads": threads}
         codec = None if compression is None else codec_named(compression)
         self._indexes: list[FileIndex] = in_threads(
-            lambda path: index_of(path, index, codec), self.files, threads
+            lambda path, pulse: index_of(path, index, codec, pulse), self.files, threads
         )
         counts = np.array([0, *map(len, self._indexes)], np.int64)
         self._starts = np.cumsum(counts)
@@ -97,7 +101,7 @@ class Records(Sequence[bytes]):
     ) -> bytes | list[bytes]:
         if isinstance(key, slice):
             return self._fetch(np.arange(*key.indices(len(self)), dtype=np.int64))
-        if isinstance(key, (list, tuple, range, np.ndarray)) and np.ndim(key) == 1:
+        if isinstance(key, (list, tuple, range)) or (isinstance(key, np.ndarray) and key.ndim):
             return self._fetch(self._checked(key))
         try:
             i = operator.index(key)  # type: ignore[arg-type]
@@ -112,8 +116,13 @@ class Records(Sequence[bytes]):
         return self._fetch(self._checked(indices))
 
     def __iter__(self) -> Iterator[bytes]:
-        for start in range(0, len(self), _ITERATE_RECORDS):
-            yield from self._fetch(np.arange(start, min(start + _ITERATE_RECORDS, len(self)), dtype=np.int64))
+        for file, index in enumerate(self._indexes):
+            start = 0
+            while start < len(index):
+                picks = np.arange(start, min(start + _ITERATE_RECORDS, len(index)), dtype=np.uint64)
+                records = self._handles.get(file).fetch(picks)
+                start += len(records)
+                yield from records
 
     def __repr__(self) -> str:
         return f"<tfreel.Records: {len(self):,} records in {len(self.files):,} files>"
@@ -123,14 +132,22 @@ class Records(Sequence[bytes]):
 
     def _checked(self, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """The indices as positions from 0; a mask becomes the positions where it is true."""
-        array = np.asarray(indices)
+        try:
+            array = np.asarray(indices)
+        except ValueError:  # lists of different lengths
+            array = np.empty((0, 0))
+        if array.ndim != 1:
+            raise TypeError("records are picked by a flat list of integers, not a nested one")
+        too_large = array.dtype.kind in "fO" and all(isinstance(i, int) for i in indices)
+        if too_large:  # for a dtype of integers; they are still to be named
+            array = np.array(indices, object)
         if array.dtype == np.bool_:
             if len(array) != len(self):
                 raise IndexError(f"a mask of {len(array):,} for {len(self):,} records")
             return np.flatnonzero(array).astype(np.int64)
         if array.size == 0:
             return np.empty(0, np.int64)
-        if array.dtype.kind not in "iu":
+        if array.dtype.kind not in "iu" and not too_large:
             raise TypeError(f"records are picked by integers, not {array.dtype}")
         wrong = array[(array < -len(self)) | (array >= len(self))]
         if wrong.size:
@@ -185,11 +202,12 @@ class _Handle:
         self._seekable: Seekable | None = (
             None if index.codec == "none" else open_seekable(self._file, index.codec)
         )
+        self.weight = 1 if self._seekable is None else _FILES_PER_STREAM
 
     def fetch(self, picks: U64) -> list[bytes]:
         """The records at `picks`, or as many of them as come at once."""
         if self._seekable is not None:
-            return [self._inflate(self._seekable, int(pick)) for pick in picks]
+            return self._fetch_inflated(self._seekable, picks)
         found = self._try(picks)
         if isinstance(found, _core.Fault):
             found = self._try_again(found, picks)
@@ -213,34 +231,54 @@ class _Handle:
                 text = f"{where}: transient {fault.kind}: a second read was good"
                 warnings.warn(text, TfreelWarning, stacklevel=2)
                 return found
-        raise self._error(fault)
+        raise self._error(describe(self._file.path, fault))
 
-    def _error(self, fault: _core.Fault) -> TfreelError:
-        described = describe(self._file.path, fault)
+    def _error(self, fault: Fault) -> TfreelError:
         if self._file.changed():
             message = "the file changed while it was open"
-            described = Fault(
-                described.path, "file_changed", described.record, described.offset, described.end, message
-            )
-        return described.to_error()
+            fault = replace(fault, kind="file_changed", message=message, expected=None, actual=None)
+        return fault.to_error()
+
+    def _fetch_inflated(self, stream: Seekable, picks: U64) -> list[bytes]:
+        records: list[bytes] = []
+        size = 0
+        for pick in picks.tolist():
+            records.append(self._inflate(stream, pick))
+            size += len(records[-1]) + _FRAME_BYTES
+            if size > _ENOUGH_BYTES:
+                break
+        return records
 
     def _inflate(self, stream: Seekable, pick: int) -> bytes:
         offset, length = int(self._index.offsets[pick]), int(self._index.lengths[pick])
-        size = length + _FRAME_BYTES
-        decoder = _core.Decoder(offset=offset, record=pick, size=offset + size, window_bytes=size)
-        decoder.feed(stream.read(size, offset))
+        fault = Fault(
+            self._file.path,
+            "index_stale",
+            pick,
+            offset,
+            offset + length + _FRAME_BYTES,
+            "the index promises another record here; the file changed since it was indexed",
+        )
+        try:
+            frame = stream.read(length + _FRAME_BYTES, offset)
+        except CodecError as error:
+            fault = replace(fault, kind=error.kind, message=str(error), compressed_offset=error.offset)
+            raise self._error(fault) from None
+        decoder = _core.Decoder(offset=offset, record=pick, size=fault.end, window_bytes=len(frame))
+        decoder.feed(frame)
         decoder.finish()
         found = decoder.next()
-        if (
-            isinstance(found, _core.Block)
-            and found.checksums[0] == self._index.checksums[pick]
-            and found.lengths[0] == length
-        ):
-            return found[0]
-        if isinstance(found, _core.Fault):
-            raise self._error(found)
-        message = "the index promises another record here; the file changed since it was indexed"
-        raise Fault(self._file.path, "index_stale", pick, offset, offset + size, message).to_error()
+        if isinstance(found, _core.Block):
+            if found.lengths[0] == length and found.checksums[0] == self._index.checksums[pick]:
+                return found[0]
+        elif isinstance(found, _core.Fault) and not _is_header_of_other(frame, length):
+            fault = describe(self._file.path, found)
+        raise self._error(fault)
+
+
+def _is_header_of_other(frame: bytes, length: int) -> bool:
+    """Whether this is the beginning of a sound record, but of one with another length."""
+    return is_plain(frame) and int.from_bytes(frame[:8], "little") != length
 
 
 class _Handles:
@@ -251,6 +289,10 @@ class _Handles:
         self._indexes = indexes
         self._lock = threading.Lock()
         self._open: OrderedDict[int, _Handle] = OrderedDict()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        self._lock = threading.Lock()
 
     def get(self, file: int) -> _Handle:
         """The open file; whoever holds it keeps it open."""
@@ -259,7 +301,7 @@ class _Handles:
             if handle is None:
                 handle = _Handle(self._files[file], self._indexes[file])
                 self._open[file] = handle
-                if len(self._open) > _MOST_OPEN_FILES:
+                while len(self._open) > 1 and sum(h.weight for h in self._open.values()) > _MOST_OPEN_FILES:
                     self._open.popitem(last=False)
             else:
                 self._open.move_to_end(file)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+import errno
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from tfreel import _core
 from tfreel.compression import Codec
-from tfreel.errors import StaleIndexError
-from tfreel.index.sidecar import FileIndex, find_sidecar, read_sidecar, write_sidecar
+from tfreel.errors import StaleIndexError, TfreelWarning
+from tfreel.index.sidecar import FileIndex, find_sidecars, read_sidecar, write_sidecar
 from tfreel.index.text import read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, resolve
-from tfreel.storage.paths import display
-from tfreel.threads import thread_count
+from tfreel.storage.paths import display, naming
+from tfreel.threads import Pulse, in_threads
 
 IndexMode: TypeAlias = Literal["auto", "memory", "rebuild", "require", "text"]
 IndexFormat: TypeAlias = Literal["tfreel", "text"]
@@ -59,18 +61,14 @@ def build_index(
     if format not in ("tfreel", "text"):
         raise ValueError(f'format must be "tfreel" or "text", not {format!r}')
 
-    def build(path: str) -> str:
+    def build(path: str, pulse: Pulse) -> str:
         if format == "text":
-            return write_text_index(path, scan(path, progress=progress))
-        sidecar = None if force else find_sidecar(path)
-        if sidecar is not None:
-            try:
-                load_sidecar(path, sidecar)
-            except StaleIndexError:
-                pass
-            else:
+            return write_text_index(path, scan(path, progress=progress, pulse=pulse))
+        for sidecar in () if force else find_sidecars(path):
+            with suppress(StaleIndexError):
+                load_sidecar(path, sidecar, pulse)
                 return sidecar
-        return write_sidecar(path, scan(path, progress=progress))
+        return write_sidecar(path, scan(path, progress=progress, pulse=pulse))
 
     return in_threads(build, named_files(paths), threads)
 
@@ -84,28 +82,25 @@ def named_files(paths: Paths) -> list[str]:
     return named
 
 
-def in_threads(work: Callable[[str], object], files: Iterable[str], threads: int | None) -> list:  # type: ignore[type-arg]
-    """The results of `work` for each file, in order, on several threads."""
-    files = list(files)
-    workers = min(thread_count(threads), len(files))
-    if workers <= 1:
-        return [work(file) for file in files]
-    with ThreadPoolExecutor(workers, thread_name_prefix="tfreel-index") as pool:
-        return list(pool.map(work, files))
-
-
-def scan(path: str, *, compression: Codec | None = None, progress: Progress | None = None) -> FileIndex:
+def scan(
+    path: str,
+    *,
+    compression: Codec | None = None,
+    progress: Progress | None = None,
+    pulse: Pulse = lambda: None,
+) -> FileIndex:
     """The index of a file, by reading all of it and checking every checksum.
 
     Raises:
         CorruptError: The file is damaged.
     """
     file = LocalFile(path)
-    frames = open_frames(path, ReadOptions(compression=compression), Position(), lambda _: None)
+    frames = open_frames(path, ReadOptions(compression=compression), Position(), _note)
     offsets, lengths, checksums = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)], [np.empty(0, np.uint32)]
     while (found := frames.step()) is not None:
         if isinstance(found, Fault):
             raise found.to_error("; tfreel.repair makes a sound copy")
+        pulse()
         offsets.append(found.offsets)
         lengths.append(found.lengths)
         checksums.append(found.checksums)
@@ -125,31 +120,41 @@ def scan(path: str, *, compression: Codec | None = None, progress: Progress | No
     )
 
 
-def index_of(path: str, mode: IndexMode, compression: Codec | None) -> FileIndex:
+def _note(text: str) -> None:
+    warnings.warn(text, TfreelWarning, stacklevel=3)
+
+
+def index_of(path: str, mode: IndexMode, compression: Codec | None, pulse: Pulse) -> FileIndex:
     """The index of a file, from its sidecar or by a scan, as `mode` says."""
     if mode == "text":
         return read_text_index(path)
-    sidecar = None if mode == "memory" else find_sidecar(path)
-    if sidecar is None:
-        if mode == "require":
-            raise FileNotFoundError(2, "has no index; tfreel.build_index makes one", display(path))
-        return _rebuilt(path, compression) if mode == "rebuild" else scan(path, compression=compression)
+    stale = []
+    for sidecar in () if mode == "memory" else find_sidecars(path):
+        try:
+            return load_sidecar(path, sidecar, pulse)
+        except StaleIndexError as error:
+            stale.append(error)
+    if mode == "rebuild":
+        return _rebuilt(path, compression, pulse)
+    if stale:
+        stale[0].args = (f"{stale[0]}{_ADVICE}",)
+        raise stale[0]
+    if mode == "require":
+        raise FileNotFoundError(errno.ENOENT, "has no index; tfreel.build_index makes one", display(path))
+    return scan(path, compression=compression, pulse=pulse)
+
+
+def _rebuilt(path: str, compression: Codec | None, pulse: Pulse) -> FileIndex:
+    index = scan(path, compression=compression, pulse=pulse)
     try:
-        return load_sidecar(path, sidecar)
-    except StaleIndexError as error:
-        if mode == "rebuild":
-            return _rebuilt(path, compression)
-        error.args = (f"{error}{_ADVICE}",)
-        raise
-
-
-def _rebuilt(path: str, compression: Codec | None) -> FileIndex:
-    index = scan(path, compression=compression)
-    write_sidecar(path, index)
+        write_sidecar(path, index)
+    except OSError as error:  # the index is made, and good: where to keep it is the smaller trouble
+        text = f"{display(path)}: its index could not be saved and is kept in memory only ({error})"
+        warnings.warn(text, TfreelWarning, stacklevel=2)
     return index
 
 
-def load_sidecar(path: str, sidecar: str) -> FileIndex:
+def load_sidecar(path: str, sidecar: str, pulse: Pulse = lambda: None) -> FileIndex:
     """The index in a sidecar, if it belongs to the file as it is now.
 
     Raises:
@@ -170,7 +175,7 @@ def load_sidecar(path: str, sidecar: str) -> FileIndex:
             raise _stale(sidecar, "the file holds other records, though its size and time are the same")
         return index
     # The time differs. A copy or a restored backup is as good as the original, if it holds the same: look.
-    actual = scan(path, compression=index.codec)
+    actual = scan(path, compression=index.codec, pulse=pulse)
     if actual.fingerprint() != fingerprint:
         raise _stale(sidecar, "the file was changed after it was indexed")
     return actual
@@ -182,7 +187,8 @@ def _samples_match(file: LocalFile, index: FileIndex) -> bool:
         return True
     picks = np.unique(np.linspace(0, len(index) - 1, _SAMPLES).astype(np.uint64))
     while len(picks):
-        found = _core.fetch(file.descriptor, index.offsets, index.lengths, index.checksums, picks)
+        with naming(file.path):
+            found = _core.fetch(file.descriptor, index.offsets, index.lengths, index.checksums, picks)
         if isinstance(found, _core.Fault):
             return False
         picks = picks[len(found) :]

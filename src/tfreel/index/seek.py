@@ -7,29 +7,36 @@ inflates from the nearest one.
 
 from __future__ import annotations
 
+import atexit
 import bisect
+import ctypes
 import importlib.util
 import os
 import threading
+import weakref
 import zlib
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tfreel.compression import Codec
-from tfreel.errors import CorruptError
+from tfreel.compression import Codec, CodecError
 from tfreel.storage.files import LocalFile
-from tfreel.threads import thread_count
+from tfreel.threads import renew_after_fork, thread_count
 
 _SNAPSHOT_BYTES = 1 << 22
 _MOST_SNAPSHOTS = 512
 _STEP_BYTES = 1 << 18
+_LARGEST_READ_BYTES = 1 << 22
 
 
 class Seekable(Protocol):
-    """The plain stream of a compressed file, by position."""
+    """The plain stream of a compressed file, by position. Threads may share it, a fork may inherit it."""
 
     def read(self, size: int, offset: int) -> bytes:
-        """Up to `size` bytes from `offset`: fewer only at the end."""
+        """Up to `size` bytes from `offset`: fewer only at the end.
+
+        Raises:
+            CodecError: The compressed data is damaged, or not there any more.
+        """
 
 
 def open_seekable(file: LocalFile, codec: Codec) -> Seekable:
@@ -40,32 +47,70 @@ def open_seekable(file: LocalFile, codec: Codec) -> Seekable:
 
 
 class _Rapid:
-    """Reads by rapidgzip, which builds its own seek points as it goes."""
+    """Reads by rapidgzip, which builds its own seek points as it goes.
+
+    It is fast, and was not made for files that change: when a file gets shorter in the middle of a read, it
+    ends the process. So the size is looked at before every read.
+    """
 
     def __init__(self, file: LocalFile) -> None:
         self._file = file
         self._lock = threading.Lock()
-        self._process = 0
         self._reader: Any = None
+        renew_after_fork(self)
+        _open_readers.add(self)
 
     def read(self, size: int, offset: int) -> bytes:
-        if (
-            self._process != os.getpid()
-        ):  # its threads, and perhaps our lock, did not follow us through a fork
-            self._lock = threading.Lock()
-            self._process = os.getpid()
-            self._reader = self._open()
         with self._lock:
-            self._reader.seek(offset)
-            data: bytes = self._reader.read(size)
-            return data
+            if self._file.current_identity().size < self._file.size:
+                raise CodecError("file_changed", "the file was truncated while it was open", 0)
+            try:
+                return self._read(size, offset)
+            except (RuntimeError, ValueError) as error:
+                self._close()
+                message = f"the compressed data is damaged ({str(error).splitlines()[0]})"
+                raise CodecError("compressed_corrupt", message, 0) from None
+
+    def _read(self, size: int, offset: int) -> bytes:
+        if self._reader is None:
+            self._reader = self._open()
+        self._reader.seek(offset)
+        # In pieces: it allocates what is asked for before it knows what is there.
+        parts = []
+        while size and (part := self._reader.read(min(size, _LARGEST_READ_BYTES))):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
 
     def _open(self) -> Any:
         import rapidgzip
 
-        return rapidgzip.open(
-            os.fsencode(self._file.path).decode(errors="surrogateescape"), parallelization=thread_count()
-        )
+        # The file that is open, whatever has its name by now; opened anew, to have a position of its own.
+        path = f"/proc/self/fd/{self._file.descriptor}"
+        if not os.path.exists(path):
+            path = self._file.path
+        return rapidgzip.open(path, parallelization=thread_count())
+
+    def _close(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.close()
+
+    def after_fork(self) -> None:
+        self._lock = threading.Lock()
+        reader, self._reader = self._reader, None
+        if reader is not None:  # to free it would be to wait for its threads, which are not here
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(reader))
+
+
+# A reader of rapidgzip that is still open when the interpreter ends aborts the process.
+_open_readers: weakref.WeakSet[_Rapid] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_readers() -> None:
+    for reader in list(_open_readers):
+        reader._close()
 
 
 @dataclass(slots=True)
@@ -82,27 +127,37 @@ class Snapshots:
         self._file = file
         self._wbits = zlib.MAX_WBITS + (16 if codec == "gzip" else 0)
         self._every = _SNAPSHOT_BYTES
-        self._lock = threading.Lock()
-        self._process = os.getpid()
         self._saved = [_Snapshot(0, 0, zlib.decompressobj(self._wbits))]
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        self._lock = threading.Lock()
+        self._begin()
+
+    def _begin(self) -> None:
         self._now = _Snapshot(0, 0, zlib.decompressobj(self._wbits))
         self._recent = b""  # the last output: it ends where `_now` stands
 
     def read(self, size: int, offset: int) -> bytes:
-        if self._process != os.getpid():
-            self._lock = threading.Lock()
-            self._process = os.getpid()
         with self._lock:
-            self._go_near(offset)
-            while self._now.plain <= offset and self._inflate_some():
-                pass
-            first = offset - (self._now.plain - len(self._recent))
-            parts = [self._recent[first : first + size]]
-            missing = size - len(parts[0])
-            while missing > 0 and (piece := self._inflate_some()):
-                parts.append(piece[:missing])
-                missing -= len(parts[-1])
-            return b"".join(parts)
+            try:
+                return self._read(size, offset)
+            except BaseException:
+                self._begin()  # whatever it was, perhaps Ctrl-C, it may have struck in the middle of a step
+                raise
+
+    def _read(self, size: int, offset: int) -> bytes:
+        self._go_near(offset)
+        while self._now.plain <= offset and self._inflate_some():
+            pass
+        first = offset - (self._now.plain - len(self._recent))
+        parts = [self._recent[first : first + size]]
+        missing = size - len(parts[0])
+        while missing > 0 and (piece := self._inflate_some()):
+            parts.append(piece[:missing])
+            missing -= len(parts[-1])
+        return b"".join(parts)
 
     def _go_near(self, offset: int) -> None:
         """Makes sure that what comes next does not lie behind us, and not far ahead either."""
@@ -121,12 +176,11 @@ class Snapshots:
             try:
                 out: bytes = now.inflater.decompress(data, _STEP_BYTES)
             except zlib.error as error:
-                raise CorruptError(
-                    f"{self._file.path}: compressed data near byte {now.compressed} is damaged ({error})",
-                    path=self._file.path,
-                    kind="compressed_corrupt",
-                ) from None
-            now.compressed += len(data) - len(now.inflater.unconsumed_tail) - len(now.inflater.unused_data)
+                message = f"the compressed data is damaged ({error})"
+                raise CodecError("compressed_corrupt", message, now.compressed) from None
+            # At the end of a member zlib leaves the same bytes in both.
+            left = now.inflater.unused_data if now.inflater.eof else now.inflater.unconsumed_tail
+            now.compressed += len(data) - len(left)
             now.plain += len(out)
             if out:
                 self._recent = out

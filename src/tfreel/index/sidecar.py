@@ -6,6 +6,7 @@ record that is read by its help is checked again.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import struct
@@ -30,6 +31,7 @@ _HEADER = struct.Struct("<8sIIQqQQ32sI")  # then a u32: the masked checksum of t
 _ROW_BYTES = 8 + 8 + 4
 _CHECK = struct.Struct("<I")
 _FRAME_BYTES = 16
+_MOST_EXPANSION = 1040  # deflate makes 1032 bytes of one, at the most
 
 U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
@@ -121,15 +123,20 @@ def parse_sidecar(content: bytes, path: str) -> tuple[FileIndex, bytes]:
 
 
 def check_columns(index: FileIndex, path: str) -> None:
-    """Refuses places that cannot be: out of order, overlapping, or past the end of the stream."""
-    if not len(index):
-        return
-    limit = np.uint64(index.stream_bytes)
-    if (index.offsets > limit).any() or (index.lengths > limit).any():
+    """Refuses places that cannot be.
+
+    The records of a sound file follow one another without a gap from the first byte of its stream to the
+    last. An index that says otherwise would leave records out, or ask for memory that no record needs.
+    """
+    end = index.stream_bytes
+    if end > (index.size * _MOST_EXPANSION if index.codec != "none" else index.size) or end >= 1 << 62:
+        _damaged(path, "it promises more bytes than the file can hold")
+    if (index.offsets > end).any() or (index.lengths > end).any():  # from here on sums cannot overflow
         _damaged(path, "it places records past the end of the file")
-    ends = index.offsets + index.lengths + np.uint64(_FRAME_BYTES)
-    if ends[-1] > limit or (index.offsets[1:] < ends[:-1]).any():
-        _damaged(path, "it places records out of order or past the end of the file")
+    starts = np.append(index.offsets, np.uint64(end))
+    ends = np.insert(index.offsets + index.lengths + np.uint64(_FRAME_BYTES), 0, 0)
+    if (starts != ends).any():
+        _damaged(path, "it leaves gaps between records, lets them overlap or ends before the file does")
 
 
 def read_sidecar(path: str) -> tuple[FileIndex, bytes]:
@@ -147,7 +154,7 @@ def write_sidecar(data_path: str, index: FileIndex) -> str:
     except PermissionError:
         pass
     except OSError as error:
-        if error.errno != 30:  # a read-only file system
+        if error.errno != errno.EROFS:
             raise
     else:
         return beside
@@ -156,11 +163,9 @@ def write_sidecar(data_path: str, index: FileIndex) -> str:
     return cached
 
 
-def find_sidecar(data_path: str) -> str | None:
-    """The sidecar of a file, beside it or in the cache directory."""
-    return next(
-        (path for path in (data_path + INDEX_SUFFIX, cached_path(data_path)) if os.path.exists(path)), None
-    )
+def find_sidecars(data_path: str) -> list[str]:
+    """The sidecars of a file: beside it, and in the cache directory if it could not be written there."""
+    return [path for path in (data_path + INDEX_SUFFIX, cached_path(data_path)) if os.path.exists(path)]
 
 
 def cached_path(data_path: str) -> str:

@@ -47,6 +47,9 @@ def read_text_index(data_path: str) -> FileIndex:
     offsets = np.array([offset for offset, _ in rows], np.uint64)
     lengths = np.array([size - _FRAME_BYTES for _, size in rows], np.uint64)
     checksums = np.zeros(len(rows), np.uint32)
+    end = max((offset + size for offset, size in rows), default=0)
+    if end != file.size:
+        _refuse(path, f"it covers {end:,} bytes, the file has {file.size:,}", "index_stale")
     index = FileIndex("none", file.size, file.identity.mtime_ns, file.size, offsets, lengths, checksums)
     check_columns(index, path)
     for i, (offset, size) in enumerate(rows):

@@ -15,9 +15,9 @@ from typing import BinaryIO, Protocol, TypeAlias
 from tfreel import _core
 from tfreel.ahead import ReadAhead
 from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_member, inflate, is_plain
-from tfreel.records.report import Fault, describe
+from tfreel.records.report import TAIL_KINDS, Fault, describe
 from tfreel.storage.files import LocalFile, looks_like
-from tfreel.storage.paths import display
+from tfreel.storage.paths import display, naming
 
 Note: TypeAlias = Callable[[str], None]
 
@@ -95,7 +95,7 @@ def _open_stream(stream: BinaryIO, name: object, options: ReadOptions, start: Po
         if not isinstance(more, bytes):
             raise TypeError("expected a stream opened in binary mode")
         head += more
-    codec = options.compression or detect(head)
+    codec = (options.compression or detect(head)) if head else "none"
     source = Input.of_stream(stream, head)
     if codec == "none":
         return PipeFrames(path, source, options, start, head)
@@ -112,6 +112,7 @@ class PlainFrames:
         self._file = file
         self._options = options
         self._note = note
+        self._over = False
         self._decoder = self._decode_from(start)
 
     def _decode_from(
@@ -132,10 +133,10 @@ class PlainFrames:
 
     def step(self) -> _core.Block | Fault | None:
         while True:
-            found = _pull(self._decoder, self._file.descriptor)
-            if not isinstance(found, _core.Fault):
-                if found is None:
-                    self._note_rewriting()
+            found = _pull(self._decoder, self._file)
+            if found is None:
+                return self._conclude()
+            if isinstance(found, _core.Block):
                 return found
             if not self._was_transient(found):
                 return self._explain(found)
@@ -153,22 +154,18 @@ class PlainFrames:
         if fault.kind == "length_crc":
             return is_plain(self._file.read(12, fault.begin))
         again = self._decode_from(Position(fault.begin, fault.record), salvage=False, end=fault.end)
-        return isinstance(_pull(again, self._file.descriptor), _core.Block)
+        return isinstance(_pull(again, self._file), _core.Block)
 
     def _explain(self, found: _core.Fault) -> Fault:
         fault = describe(self._file.path, found)
-        if self._file.changed():
-            return Fault(
-                fault.path,
-                "file_changed",
-                fault.record,
-                fault.offset,
-                fault.end,
-                "the file changed while it was read",
-            )
+        if self._file.changed() and not self._is_being_written(fault):
+            return _changed(fault.path, Position(fault.offset, fault.record), fault.end)
         if fault.offset == 0 and fault.kind in ("length_crc", "truncated_header"):
             return _perhaps_foreign(
-                fault, self._file.read(_HEAD_BYTES, 0), nothing_sound=self._nothing_sound_follows(fault)
+                fault,
+                self._file.read(_HEAD_BYTES, 0),
+                self._options.compression,
+                nothing_sound=self._nothing_sound_follows(fault),
             )
         return fault
 
@@ -176,13 +173,23 @@ class PlainFrames:
         if self._options.salvage:
             return fault.end == self._file.size
         end = min(self._file.size, _LOOK_AHEAD_BYTES)
-        found = _pull(self._decode_from(Position(), salvage=True, end=end), self._file.descriptor)
+        found = _pull(self._decode_from(Position(), salvage=True, end=end), self._file)
         return isinstance(found, _core.Fault) and found.end == end
 
-    def _note_rewriting(self) -> None:
+    def _is_being_written(self, fault: Fault) -> bool:
+        """Whether the file has only grown: then it ended inside a record when it was opened."""
+        grown = self._file.current_identity().size > self._file.size
+        return grown and fault.kind in ("truncated_header", "truncated_body")
+
+    def _conclude(self) -> Fault | None:
+        """What is left to say where no more bytes come."""
         now = self._file.current_identity()
+        if self._decoder.offset < self._file.size and not self._over:
+            self._over = True
+            return _changed(self._file.path, self.position, self._file.size)
         if now.mtime_ns != self._file.identity.mtime_ns and now.size <= self._file.size:
             self._note(f"{display(self._file.path)}: the file was written to while it was read")
+        return None
 
     def close(self) -> None:
         self._file.close()
@@ -206,6 +213,7 @@ class StreamFrames:
         self._pieces: Iterator[bytes] | None = None
         self._process = os.getpid()
         self._decoder = self._decode_from(start)
+        self._broken: CodecError | None = None
         self._over = False
 
     codec: Codec = "none"
@@ -232,12 +240,16 @@ class StreamFrames:
             found = self._decoder.next()
             if isinstance(found, _core.Fault):
                 return self._explain(found)
-            if found is not None or self._decoder.finished or self._over:
+            if found is not None or self._over:
                 return found
+            if self._decoder.finished:
+                return self._codec_fault(self._broken, self.position) if self._broken else None
             try:
                 self._feed()
             except CodecError as error:
-                return self._broken_codec(error)
+                # First come the records and faults in what was fed already.
+                self._broken = error
+                self._decoder.finish()
 
     def _make_pieces(self, offset: int) -> Iterator[bytes]:
         """The pieces from this offset of the plain stream on. Asked for again when the process has forked."""
@@ -252,17 +264,22 @@ class StreamFrames:
         if piece is None:
             self._decoder.finish()
             return
-        self._fed += len(piece)
         limit = self._options.max_expanded_bytes
-        if limit is not None and self._fed > limit:
-            raise CodecError(
-                "expansion_limit", f"the file holds more than max_expanded_bytes={limit:,}", self._fed
+        if limit is not None and self._fed + len(piece) > limit:
+            piece = piece[: max(0, limit - self._fed)]
+            self._pieces = _failing(
+                CodecError(
+                    "expansion_limit",
+                    f"the file holds more than max_expanded_bytes={limit:,}",
+                    self.compressed_bytes,
+                )
             )
+        self._head = self._head or piece[:_HEAD_BYTES]
+        self._fed += len(piece)
         self._decoder.feed(piece)
 
-    def _broken_codec(self, error: CodecError) -> Fault:
+    def _codec_fault(self, error: CodecError, at: Position) -> Fault:
         self._over = True
-        at = self.position
         return Fault(
             self._path,
             error.kind,
@@ -274,9 +291,12 @@ class StreamFrames:
         )
 
     def _explain(self, found: _core.Fault) -> Fault:
+        if self._broken and found.kind in TAIL_KINDS and found.end == self._fed:
+            # Not the end of the file cut this record off, but the codec.
+            return self._codec_fault(self._broken, Position(found.begin, found.record))
         fault = describe(self._path, found)
         if fault.offset == 0 and fault.kind in ("length_crc", "truncated_header") and self._head:
-            return _perhaps_foreign(fault, self._head, nothing_sound=False)
+            return _perhaps_foreign(fault, self._head, self._options.compression, nothing_sound=False)
         return fault
 
     def close(self) -> None:
@@ -293,7 +313,7 @@ class PipeFrames(StreamFrames):
         super().__init__(path, options, start, head)
 
     def _make_pieces(self, offset: int) -> Iterator[bytes]:
-        return _skip(iter(self._source.chunk, b""), offset)
+        return _skip(iter(self._source.chunk, b""), offset - self._source.position)
 
 
 class GrowingFrames(StreamFrames):
@@ -320,13 +340,12 @@ class InflatedFrames(StreamFrames):
         codec: Codec,
         options: ReadOptions,
         start: Position,
-        head: bytes,
         note: Note,
     ) -> None:
         self._source = source
         self.codec = codec
-        self._note = note
-        super().__init__(path, options, start, head)
+        self._note: Note = lambda text: note(f"{display(path)}: {text}")
+        super().__init__(path, options, start)
 
     def _make_pieces(self, offset: int) -> Iterator[bytes]:
         if self._source.rewindable:
@@ -337,13 +356,13 @@ class InflatedFrames(StreamFrames):
     def compressed_bytes(self) -> int:
         return self._source.position
 
-    def _broken_codec(self, error: CodecError) -> Fault:
-        fault = super()._broken_codec(error)
+    def _codec_fault(self, error: CodecError, at: Position) -> Fault:
+        fault = super()._codec_fault(error, at)
         if self._options.salvage and self.codec == "gzip" and error.kind != "expansion_limit":
-            self._over = not self._find_next_member()
+            self._over = not self._find_next_member(at.record + 1)
         return fault
 
-    def _find_next_member(self) -> bool:
+    def _find_next_member(self, record: int) -> bool:
         """Goes on with the next gzip member that begins soundly, as if it were a stream of its own."""
         while self._source.rewindable:
             self._source.rewind(self._source.member + 1)
@@ -356,7 +375,8 @@ class InflatedFrames(StreamFrames):
             except CodecError:
                 continue
             self._pieces = ReadAhead(_chain(first, pieces))
-            self._decoder = self._decode_from(Position(self._fed, self._decoder.record + 1))
+            self._decoder = self._decode_from(Position(self._fed, record))
+            self._broken = None
             return True
         return False
 
@@ -371,7 +391,7 @@ def _inflated(
     note: Note,
 ) -> Frames:
     found = detect(head)
-    if head and found != codec:
+    if len(head) > 1 and found != codec:
         what = "a plain TFRecord" if is_plain(head) else looks_like(head) or "something else"
         error = CodecError(
             "compressed_corrupt",
@@ -379,7 +399,7 @@ def _inflated(
             0,
         )
         return _BrokenFrames(path, error, start)
-    return InflatedFrames(path, source, codec, options, start, head, note)
+    return InflatedFrames(path, source, codec, options, start, note)
 
 
 class _BrokenFrames:
@@ -402,9 +422,16 @@ class _BrokenFrames:
         self._fault = None
 
 
-def _perhaps_foreign(fault: Fault, head: bytes, *, nothing_sound: bool) -> Fault:
+def _changed(path: str, at: Position, end: int) -> Fault:
+    return Fault(path, "file_changed", at.record, at.offset, end, "the file changed while it was read")
+
+
+def _perhaps_foreign(fault: Fault, head: bytes, stated: Codec | None, *, nothing_sound: bool) -> Fault:
     """The fault as `not_tfrecord`, when the bytes say that this never was one."""
+    found = detect(head)
     looks = looks_like(head) if len(head) >= 4 else None
+    if found != "none":
+        looks = f"{found} data" + (", though it was said to be uncompressed" if stated == "none" else "")
     if looks is None and not (nothing_sound and fault.kind == "length_crc"):
         return fault
     message = (
@@ -415,10 +442,16 @@ def _perhaps_foreign(fault: Fault, head: bytes, *, nothing_sound: bool) -> Fault
     return Fault(fault.path, "not_tfrecord", 0, 0, fault.end, message)
 
 
-def _pull(decoder: _core.Decoder, descriptor: int) -> _core.Block | _core.Fault | None:
-    while (found := decoder.pull(descriptor)) is None and not decoder.finished:
-        pass
-    return found
+def _pull(decoder: _core.Decoder, file: LocalFile) -> _core.Block | _core.Fault | None:
+    with naming(file.path):
+        while (found := decoder.pull(file.descriptor)) is None and not decoder.finished:
+            pass
+        return found
+
+
+def _failing(error: CodecError) -> Iterator[bytes]:
+    raise error
+    yield
 
 
 def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

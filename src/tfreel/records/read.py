@@ -6,11 +6,10 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
 
 from tfreel import _core
-from tfreel.compression import codec_named
+from tfreel.compression import Codec, codec_named
 from tfreel.errors import StateError
 from tfreel.records.frames import Frames, Position, ReadOptions, open_frames
 from tfreel.records.report import TAIL_KINDS, Fault, Report
@@ -115,6 +114,7 @@ class Reader(_core.BlockIterator):
         self._delivered = records
         self._block_size = 0
         self.files_completed = files
+        self.codec: Codec | None = None  # of the file read last
         self.report = Report()
 
     @property
@@ -139,23 +139,50 @@ class Reader(_core.BlockIterator):
         """Called by the core when a block is used up."""
         if self._failure is not None:
             raise self._failure
-        self._delivered += self._block_size
-        self._block_size = 0
+        produced = self._delivered + self._block_size
+        reported = self.report.records
         while self._file < len(self.files):
-            frames = self._open()
+            place = self._file, self._position()
             try:
-                found = frames.step()
-            except OSError as error:
-                if error.filename is None:
-                    error.filename = self._path
+                found = self._step()
+                self._delivered = produced
+                self._block_size = 0
+                if isinstance(found, _core.Block):
+                    self._block_size = len(found)
+                    self.report.records = reported + len(found)
+                    return found
+            except BaseException as error:
+                # Ctrl-C may strike between any two steps, with records taken that nobody has seen.
+                self._go_back(*place, produced, error)
+                self.report.records = reported
                 raise
-            if isinstance(found, _core.Block):
-                self._block_size = len(found)
-                self.report.records += len(found)
-                return found
             if found is None or self._forgive(found):
-                self._finish_file(frames)
+                self._finish_file()
+        self._delivered = produced
+        self._block_size = 0
         return None
+
+    def _step(self) -> _core.Block | Fault | None:
+        try:
+            return self._open().step()
+        except OSError as error:
+            if error.filename is None:
+                error.filename = self._path
+            raise
+
+    def _go_back(self, file: int, position: Position, produced: int, error: BaseException) -> None:
+        """Lets go of the file, to open it again where the last block that was delivered ended."""
+        if self._frames is not None:
+            self._frames.close()
+        self._frames = None
+        self._file = file
+        self._start = position
+        self._delivered = produced
+        self._block_size = 0
+        if not isinstance(self.files[file], str) or self.files[file] == "-":
+            # A stream has no way back: to read on would be to leave out what was taken from it.
+            interrupted = RuntimeError("the reader was interrupted in the middle of a stream")
+            self._failure = error if isinstance(error, Exception) else interrupted
 
     def blocks(self) -> Iterator[_core.Block]:
         """The records from here on in blocks: for callers that want no Python object per record."""
@@ -169,12 +196,15 @@ class Reader(_core.BlockIterator):
     def _open(self) -> Frames:
         if self._frames is None:
             self._frames = open_frames(self.files[self._file], self._options, self._start, self.report.note)
+            self.codec = self._frames.codec
         return self._frames
 
-    def _finish_file(self, frames: Frames) -> None:
+    def _finish_file(self) -> None:
+        frames = self._open()
         self.report.files += 1
         self.report.bytes += frames.position.offset
         self.report.compressed_bytes += frames.compressed_bytes
+        self.report._expanded += frames.position.offset if frames.compressed_bytes else 0
         frames.close()
         self._frames = None
         self._file += 1
@@ -186,26 +216,30 @@ class Reader(_core.BlockIterator):
         if self._on_corrupt == "skip":
             self.report.add(fault)
             return False
-        if self._on_corrupt == "tail" and (fault.kind in TAIL_KINDS or self._is_torn(fault)):
-            self.report.add(fault)
+        if self._on_corrupt == "tail" and (tail := self._tail_from(fault)):
+            for part in tail:
+                self.report.add(part)
             return True
         # It is raised again by every later call: to go on as if the file had ended here would hide it.
         self._failure = fault.to_error(_ADVICE if self._on_corrupt == "raise" else "")
         raise self._failure
 
-    def _is_torn(self, fault: Fault) -> bool:
-        """Whether a payload fault is the mark of a crash: nothing was written from its footer on."""
+    def _tail_from(self, fault: Fault) -> list[Fault]:
+        """The faults that end a file which was cut off, beginning with this one; none if this is no tail."""
+        if fault.kind in TAIL_KINDS:
+            return [fault]
         source = self.files[self._file]
-        if fault.kind != "data_crc" or fault.expected != 0 or not isinstance(source, str):
-            return False
-        rest = open_frames(
-            source,
-            replace(self._options, salvage=False),
-            Position(fault.end, fault.record + 1),
-            self.report.note,
-        )
-        found = rest.step()
-        return found is None or (isinstance(found, Fault) and found.kind == "zero_filled_tail")
+        if fault.kind != "data_crc" or fault.expected != 0 or not isinstance(source, str) or source == "-":
+            return []
+        # The mark of a crash: a header was written, but nothing from the record's footer on.
+        rest = open_frames(source, self._options, Position(fault.end, fault.record + 1), self.report.note)
+        try:
+            found = rest.step()
+        finally:
+            rest.close()
+        if isinstance(found, Fault) and found.kind in ("zero_filled_tail", "truncated_header"):
+            return [fault, found]
+        return [fault] if found is None else []
 
     # State --------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from tfreel import _core
 from tfreel.records.read import Reader, read
@@ -14,7 +13,7 @@ from tfreel.records.report import Report
 from tfreel.records.write import Mode, Writer
 from tfreel.storage.names import PathLike, Paths, resolve
 from tfreel.storage.publish import write_atomically
-from tfreel.threads import thread_count
+from tfreel.threads import Pulse, in_threads
 
 LEDGER_SUFFIX = ".lost.jsonl"
 
@@ -48,22 +47,16 @@ def verify(
         (True, 3)
     """
 
-    def check(file: object) -> Report:
-        reader = read(file, on_corrupt="skip", compression=compression, max_record_bytes=max_record_bytes)  # type: ignore[arg-type]
+    def verify_one(file: str | BinaryIO, pulse: Pulse) -> Report:
+        reader = read([file], on_corrupt="skip", compression=compression, max_record_bytes=max_record_bytes)
         for block in reader.blocks():
+            pulse()
             _tell(progress, block)
         return reader.report
 
-    files = resolve(paths)
     total = Report()
-    workers = min(thread_count(threads), len(files))
-    if workers <= 1:
-        for file in files:
-            total.merge(check([file]))
-        return total
-    with ThreadPoolExecutor(workers, thread_name_prefix="tfreel-verify") as pool:
-        for report in pool.map(check, [[file] for file in files]):
-            total.merge(report)
+    for report in in_threads(verify_one, resolve(paths), threads):
+        total.merge(report)
     return total
 
 

@@ -130,6 +130,7 @@ class Report:
     faults: list[Fault] = field(default_factory=list)
     fault_count: int = 0
     notes: list[str] = field(default_factory=list)
+    _expanded: int = 0
     _lost: int = 0
     _lost_unknown: bool = False
 
@@ -142,6 +143,11 @@ class Report:
     def records_lost(self) -> int | None:
         """How many records the faults cost; None where that cannot be known."""
         return None if self._lost_unknown else self._lost
+
+    @property
+    def compression_ratio(self) -> float | None:
+        """How many bytes one byte of the compressed files holds; None where none was compressed."""
+        return self._expanded / self.compressed_bytes if self.compressed_bytes else None
 
     def add(self, fault: Fault) -> None:
         """Takes note of a fault."""
@@ -168,6 +174,7 @@ class Report:
         self.fault_count += other.fault_count
         self.faults += other.faults[: _MOST_FAULTS - len(self.faults)]
         self.notes += other.notes[: _MOST_FAULTS - len(self.notes)]
+        self._expanded += other._expanded
         self._lost += other._lost
         self._lost_unknown |= other._lost_unknown
 

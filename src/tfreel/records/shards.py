@@ -5,13 +5,15 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable
+import sys
+import warnings
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Self
+from typing import NoReturn, Self
 
 from tfreel.compression import checked_level, codec_for_path, codec_named
 from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
-from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, write_manifest
+from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display, shard_name, split_suffix
 from tfreel.storage.publish import NewFile, sync_directory
@@ -87,12 +89,17 @@ class ShardedWriter:
         self._codec = codec_for_path(self.path) if compression is None else codec_named(compression)
         self._level = checked_level(level)
         self._writers: list[Writer] = []
+        self._named: list[str] = []  # what to take away again if the set does not become whole
         self._sealed = 0
         self._filled_bytes = 0
         self._turn = 0
         self._open = True
+        self._failure: Exception | None = None
+        self._process = os.getpid()
         if not self._replace:
             self._refuse_existing()
+        # Open from the beginning, for its lock: one writer at a time for one set, however it is cut up.
+        self._manifest = NewFile(self.path + MANIFEST_SUFFIX, replace=self._replace, durable=durable)
         try:
             for index in range(shards or 1):
                 self._add_writer(index, shards or 1)
@@ -115,15 +122,19 @@ class ShardedWriter:
     def write(self, record: Record) -> None:
         """Adds one record, to the file whose turn it is."""
         self._check_open()
-        if self._max_records is None and self._max_bytes is None:
-            self._writers[self._turn].write(record)
-            self._turn = (self._turn + 1) % len(self._writers)
-            return
         payload = as_bytes(record)
-        if self._is_full(len(payload)):
-            self._start_next()
-        self._writers[-1].write(payload)
-        self._filled_bytes += len(payload) + _FRAME_BYTES
+        try:
+            if self._max_records is None and self._max_bytes is None:
+                self._writers[self._turn].write(payload)
+                self._turn = (self._turn + 1) % len(self._writers)
+                return
+            if self._is_full(len(payload)):
+                self._start_next()
+            self._writers[-1].write(payload)
+            self._filled_bytes += len(payload) + _FRAME_BYTES
+        except OSError as error:
+            self._give_up(error)
+            raise
 
     def write_many(self, records: Iterable[Record]) -> None:
         """Adds many records, faster than one by one."""
@@ -131,20 +142,24 @@ class ShardedWriter:
             if self._max_bytes is not None:
                 for record in batch:
                     self.write(record)
-            elif self._max_records is not None:
-                self._fill_in_turn(batch, self._max_records)
-            else:
-                self._deal_out(batch)
+                continue
+            self._check_open()
+            try:
+                if self._max_records is not None:
+                    self._fill_in_turn(batch, self._max_records)
+                else:
+                    self._deal_out(batch)
+            except OSError as error:
+                self._give_up(error)
+                raise
 
     def _deal_out(self, batch: list[Record]) -> None:
-        self._check_open()
         count = len(self._writers)
         for i in range(min(count, len(batch))):
             self._writers[(self._turn + i) % count].write_many(batch[i::count])
         self._turn = (self._turn + len(batch)) % count
 
     def _fill_in_turn(self, batch: list[Record], max_records: int) -> None:
-        self._check_open()
         done = 0
         while done < len(batch):
             if self._is_full(0):
@@ -168,21 +183,32 @@ class ShardedWriter:
     def flush(self, *, sync: bool = False) -> None:
         """Hands everything written so far to the system; with ``sync`` returns when it is on the disk."""
         self._check_open()
-        for writer in self._writers[self._sealed :]:
-            writer.flush(sync=sync)
+        try:
+            for writer in self._writers[self._sealed :]:
+                writer.flush(sync=sync)
+        except OSError as error:
+            self._give_up(error)
+            raise
 
     def close(self) -> None:
         """Completes all files and gives them their names, the manifest last. Closing twice is fine."""
         if not self._open:
+            if self._failure is not None:
+                raise self._failure
             return
         try:
             for writer in self._writers[self._sealed :]:
                 writer._seal()
             self._publish()
-        except BaseException:
-            self.abort()
+        except BaseException as error:
+            self._give_up(error)
             raise
         self._open = False
+
+    def _give_up(self, error: BaseException) -> None:
+        """Remembers the first failure: a set that cannot be whole is no set."""
+        self._failure = error if isinstance(error, Exception) else RuntimeError("the writer was interrupted")
+        self.abort()
 
     def _publish(self) -> None:
         if self._replace:
@@ -193,10 +219,19 @@ class ShardedWriter:
         shards = []
         for index, writer in enumerate(self._writers):
             path = shard_name(self._prefix, index, count, self._suffix)
-            writer._publish(path)
-            self.paths.append(path)
+            self._give_name(writer._publish, path)
             shards.append(Shard(os.path.basename(path), writer.records_written, os.path.getsize(path)))
-        write_manifest(self.path, shards, durable=self._durable)
+        self._manifest.write(manifest_of(shards))
+        self._give_name(self._manifest.publish, self._manifest.path)
+        self.paths = self._named[:-1]
+
+    def _give_name(self, publish: Callable[[str], None], path: str) -> None:
+        if self._replace:  # the old file is gone: whatever has this name from here on is ours
+            self._named.append(path)
+            publish(path)
+        else:
+            publish(path)
+            self._named.append(path)
 
     def _old_files(self) -> list[str]:
         pattern = f"{glob.escape(self._prefix)}-*-of-*{glob.escape(self._suffix)}"
@@ -221,16 +256,19 @@ class ShardedWriter:
 
     def abort(self) -> None:
         """Removes what was written."""
+        if not self._open or self._process != os.getpid():
+            return
         self._open = False
-        for writer in self._writers:
+        for abort in (*(writer.abort for writer in self._writers), self._manifest.abort):
             with suppress(OSError):
-                writer.abort()
-        for path in self.paths:  # a set that cannot be whole is no set
+                abort()
+        for path in reversed(self._named):
             with suppress(OSError):
                 os.unlink(path)
-        self.paths = []
 
     def _check_open(self) -> None:
+        if self._failure is not None:
+            raise self._failure
         if not self._open:
             raise ValueError("the writer is closed")
 
@@ -242,6 +280,19 @@ class ShardedWriter:
             self.close()
         else:
             self.abort()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_manifest") and self._open and self._process == os.getpid():
+            if not sys.is_finalizing():
+                warnings.warn(
+                    f"writer of {display(self.path)!r} was never closed: its files are dropped",
+                    ResourceWarning,
+                    stacklevel=2,
+                )
+            self.abort()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a writer cannot be pickled: it stands for files that only one process may write")
 
     def __repr__(self) -> str:
         return f"<tfreel.ShardedWriter of {display(self.path)!r}, {self.records_written} records written>"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
 
@@ -18,7 +20,7 @@ from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display
-from tfreel.storage.publish import GrownFile, NewFile
+from tfreel.storage.publish import GrownFile, NewFile, wait_until_writable
 
 
 @runtime_checkable
@@ -35,6 +37,7 @@ Mode: TypeAlias = Literal["x", "w", "a"]
 _BUFFER_BYTES = 1 << 18
 _LARGE_BYTES = 1 << 15  # from here on a copy costs more than a system call
 _RECORDS_AT_ONCE = 4096
+_INTERRUPTED = "the writer was interrupted in the middle of a write; its file will not appear"
 
 
 class Writer:
@@ -89,7 +92,7 @@ class Writer:
         self.path = path
         self.records_written = 0
         self._file: Target | None = file
-        self._failure: OSError | None = None
+        self._failure: Exception | None = None
         self._frames = _core.FrameBuffer(buffer_bytes)
         self._append: Callable[[Any], bool] = self._frames.append
         self._refuse: Callable[[object], NoReturn] | None = None  # set when the writer is of no use any more
@@ -136,22 +139,34 @@ class Writer:
         self._drain()
         if len(record) < _LARGE_BYTES and self._append(record):
             return
-        if self._deflater is None and self._file is not None and self._file.descriptor >= 0:
-            with _Sticky(self):
-                _core.write_frame(self._file.descriptor, record)
+        if (descriptor := self._direct_descriptor) >= 0:
+            try:
+                _core.write_frame(descriptor, record)
+            except OSError as error:
+                self._fail(error)
         else:
-            self._put(_core.frame(record))
+            with _Sticky(self):
+                self._put(_core.frame(record))
 
     # Bytes out ----------------------------------------------------------------------------------------------
+
+    @property
+    def _direct_descriptor(self) -> int:
+        """Where framed bytes go as they are, or -1 where they do not."""
+        return -1 if self._file is None or self._deflater is not None else self._file.descriptor
 
     def _drain(self) -> None:
         if not len(self._frames):
             return
-        if self._deflater is None and self._file is not None and self._file.descriptor >= 0:
-            with _Sticky(self):
-                self._frames.drain_to(self._file.descriptor)
+        if (descriptor := self._direct_descriptor) >= 0:
+            # The core writes all or fails: whatever else comes in between, such as Ctrl-C, does no harm.
+            try:
+                self._frames.drain_to(descriptor)
+            except OSError as error:
+                self._fail(error)
         else:
-            self._put(self._frames.take())
+            with _Sticky(self):
+                self._put(self._frames.take())
 
     def _put(self, data: bytes) -> None:
         """Sends framed bytes on their way, through the codec."""
@@ -159,8 +174,7 @@ class Writer:
 
     def _send(self, data: bytes) -> None:
         if data and self._file is not None:
-            with _Sticky(self):
-                self._file.write(data)
+            self._file.write(data)
 
     def flush(self, *, sync: bool = False) -> None:
         """Hands everything written so far to the system; with ``sync`` returns when it is on the disk.
@@ -170,11 +184,11 @@ class Writer:
         """
         self._check_usable()
         self._drain()
-        if self._deflater is not None:
-            self._send(self._deflater.flush())
-        if sync and self._file is not None:
-            with _Sticky(self):
-                self._file.sync()
+        with _Sticky(self):
+            if self._deflater is not None:
+                self._send(self._deflater.flush())
+            if self._file is not None:
+                self._file.sync() if sync else self._file.flush()
 
     # Life ---------------------------------------------------------------------------------------------------
 
@@ -184,9 +198,7 @@ class Writer:
         Raises:
             OSError: Something failed, now or before. There is no file then, or the old one as it was.
         """
-        if self._file is None:
-            if self._failure is not None:
-                raise self._failure
+        if self._refuse is _closed:
             return
         self._seal()
         self._publish()
@@ -195,10 +207,10 @@ class Writer:
         """Writes all that is left to write."""
         self._check_usable()
         self._drain()
-        if self._deflater is not None:
-            self._send(self._deflater.finish())
-        if self._file is not None:
-            with _Sticky(self):
+        with _Sticky(self):
+            if self._deflater is not None:
+                self._send(self._deflater.finish())
+            if self._file is not None:
                 self._file.seal()
 
     def _publish(self, path: str | None = None) -> None:
@@ -209,9 +221,9 @@ class Writer:
 
     def abort(self) -> None:
         """Removes what was written, as if the writer had never been opened."""
-        file, self._file = self._file, None
-        self._retire(_closed)
+        file = self._file
         if file is not None:
+            self._retire(_closed)
             file.abort()
 
     def _retire(self, refuse: Callable[[object], NoReturn]) -> None:
@@ -224,11 +236,11 @@ class Writer:
         if self._refuse is not None:
             self._refuse(b"")
 
-    def _fail(self, error: OSError) -> NoReturn:
+    def _fail(self, error: BaseException) -> NoReturn:
         """Remembers the first failure: nothing may be published, or tried again, after it."""
-        if error.filename is None:
+        if isinstance(error, OSError) and error.filename is None:
             error.filename = display(self.path)
-        self._failure = error
+        self._failure = error if isinstance(error, Exception) else RuntimeError(_INTERRUPTED)
         file = self._file
         self._retire(self._raise_failure)
         if file is not None:
@@ -268,7 +280,7 @@ class Writer:
 
 
 class _Sticky:
-    """Turns the first system error inside it into the writer's last word."""
+    """Turns the first error inside it into the writer's last word: bytes may be lost that it had taken."""
 
     __slots__ = ("_writer",)
 
@@ -279,7 +291,7 @@ class _Sticky:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, OSError):
+        if error is not None:
             self._writer._fail(error)
 
 
@@ -292,6 +304,9 @@ class Target(Protocol):
 
     def write(self, data: bytes) -> None:
         """Adds bytes."""
+
+    def flush(self) -> None:
+        """Hands what was written to the system."""
 
     def sync(self) -> None:
         """Returns when what was written is safe."""
@@ -318,13 +333,41 @@ class _OpenStream:
         self._stream = stream
 
     def write(self, data: bytes) -> None:
-        self._stream.write(data)
+        rest: bytes | memoryview = data
+        while rest:
+            try:
+                taken = self._stream.write(rest)
+            except BlockingIOError as full:
+                taken = full.characters_written
+                wait_until_writable(self._stream.fileno())
+            if taken is None:
+                if not isinstance(self._stream, io.RawIOBase):
+                    return  # what does not count takes all
+                taken = 0
+                wait_until_writable(self._stream.fileno())
+            rest = memoryview(rest)[taken:]
+
+    def flush(self) -> None:
+        while True:
+            try:
+                self._stream.flush()
+            except BlockingIOError:
+                wait_until_writable(self._stream.fileno())
+            else:
+                return
 
     def sync(self) -> None:
-        self._stream.flush()
+        self.flush()
+        try:
+            os.fsync(self._stream.fileno())
+        except (AttributeError, io.UnsupportedOperation):
+            pass  # not a file of the system
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a pipe, which has no disk
+                raise
 
     def seal(self) -> None:
-        self._stream.flush()
+        self.flush()
 
     def publish(self, path: str | None = None) -> None:
         pass
@@ -346,17 +389,20 @@ def _checked_end(path: str, codec: Codec) -> int:
     """The size of a file that is sound to its last byte and can be added to."""
     if codec == "zlib":
         raise ValueError(f"{display(path)}: a zlib file holds one stream and cannot be added to; gzip can")
-    frames = open_frames(path, ReadOptions(compression=codec), Position(), lambda _: None)
-    while (found := frames.step()) is not None:
-        if isinstance(found, Fault):
-            raise CorruptError(
-                f"{found}; nothing was added. tfreel.repair({path!r}, …) makes a sound copy to add to",
-                path=path,
-                record=found.record,
-                offset=found.offset,
-                kind=found.kind,
-            )
-    frames.close()
+    advice = f"nothing was added. tfreel.repair({path!r}, …) makes a sound copy to add to"
+    notes: list[str] = []
+    with closing(open_frames(path, ReadOptions(compression=codec), Position(), notes.append)) as frames:
+        while (found := frames.step()) is not None:
+            if isinstance(found, Fault):
+                raise CorruptError(
+                    f"{found}; {advice}",
+                    path=path,
+                    record=found.record,
+                    offset=found.offset,
+                    kind=found.kind,
+                )
+    if codec == "gzip" and notes:  # padding: harmless at the end, but no member may follow it
+        raise CorruptError(f"{display(path)}: {notes[0]}; {advice}", path=path, kind="trailing_garbage")
     return os.path.getsize(path)
 
 
@@ -366,6 +412,8 @@ def as_bytes(record: object) -> bytes | bytearray | memoryview:
     Raises:
         TypeError: It has none.
     """
+    if isinstance(record, memoryview) and not (record.itemsize == record.ndim == 1 and record.c_contiguous):
+        raise TypeError("a record must be bytes; of a memoryview of something else, bytes(view) makes a copy")
     if isinstance(record, (bytes, bytearray, memoryview)):
         return record
     if isinstance(record, SupportsSerializeToString):

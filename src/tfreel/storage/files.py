@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tfreel.storage.paths import display
+from tfreel.storage.paths import display, naming
 
 _TYPES = {
     stat.S_IFIFO: "a FIFO",
@@ -61,7 +61,8 @@ class LocalFile:
 
     def read(self, size: int, offset: int) -> bytes:
         """Up to `size` bytes from `offset`: fewer only at the end of the file."""
-        return os.pread(self.descriptor, size, offset)
+        with naming(self.path):
+            return os.pread(self.descriptor, size, offset)
 
     def forget_cache(self, offset: int, size: int) -> None:
         """Asks the system to read this range from the disk next time."""
@@ -70,9 +71,9 @@ class LocalFile:
 
     def close(self) -> None:
         """Gives the descriptor back."""
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
+        descriptor, self.descriptor = self.descriptor, -1  # a close that fails has closed all the same
+        if descriptor >= 0:
+            os.close(descriptor)
 
     def __del__(self) -> None:
         self.close()

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from tfreel.errors import StaleIndexError
 from tfreel.storage.paths import display
-from tfreel.storage.publish import write_atomically
 
 MANIFEST_SUFFIX = ".manifest.json"
 
@@ -24,8 +23,8 @@ class Shard:
     bytes: int
 
 
-def write_manifest(path: str, shards: Sequence[Shard], *, durable: bool) -> None:
-    """Says beside a set of shards that it is whole, and what it holds."""
+def manifest_of(shards: Sequence[Shard]) -> bytes:
+    """The content of a manifest: that the set is whole, and what it holds."""
     rows = [{"name": shard.name, "records": shard.records, "bytes": shard.bytes} for shard in shards]
     text = json.dumps(
         {
@@ -36,7 +35,7 @@ def write_manifest(path: str, shards: Sequence[Shard], *, durable: bool) -> None
         },
         indent=1,
     )
-    write_atomically(path + MANIFEST_SUFFIX, os.fsencode(text) + b"\n", durable=durable)
+    return text.encode() + b"\n"
 
 
 def read_manifest(path: str) -> list[Shard]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def display(path: str | bytes) -> str:
@@ -14,6 +16,17 @@ def display(path: str | bytes) -> str:
         else c.encode("utf-8", "surrogateescape").decode("latin-1").encode("unicode_escape").decode()
         for c in text
     )
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Puts the path into errors of the system that come without one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = display(path)
+        raise
 
 
 def shard_name(prefix: str, index: int, count: int, suffix: str) -> str:

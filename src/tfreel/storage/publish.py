@@ -8,8 +8,10 @@ import hashlib
 import os
 import re
 import secrets
+import select
+from contextlib import suppress
 
-from tfreel.storage.paths import display
+from tfreel.storage.paths import display, naming
 
 _LONGEST_NAME_BYTES = 200
 
@@ -24,16 +26,22 @@ class OutputFile:
 
     def write(self, data: bytes) -> None:
         """Adds bytes."""
-        write_whole(self.descriptor, data)
+        with naming(self.path):
+            write_whole(self.descriptor, data)
+
+    def flush(self) -> None:
+        """Nothing is left to do: what was written went straight to the system."""
 
     def sync(self) -> None:
         """Returns when what was written is on the disk."""
-        os.fsync(self.descriptor)
+        with naming(self.path):
+            os.fsync(self.descriptor)
 
     def _close(self) -> None:
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor >= 0:
-            os.close(descriptor)
+            with naming(self.path):
+                os.close(descriptor)
 
     def abandon(self) -> None:
         """Lets go of the descriptor without touching the file: for the child of a fork."""
@@ -58,8 +66,9 @@ class NewFile(OutputFile):
     def __init__(self, path: str, *, replace: bool, durable: bool, alone: bool = True) -> None:
         """Opens it; `alone` makes sure that nobody else is writing a file of that name."""
         self._replace = replace
+        self._taken: str | None = None  # the name it took, until that is on the disk
         directory = os.path.dirname(path) or "."
-        os.makedirs(directory, exist_ok=True)
+        _make_directories(directory, durable=durable)
         if not replace:
             _refuse_existing(path)
         if os.path.isdir(path):
@@ -72,20 +81,10 @@ class NewFile(OutputFile):
         try:
             _lock(self.descriptor)
             if alone:
-                self._refuse_company()
+                _refuse_company(path, self.descriptor)
         except BaseException:
             self.abort()
             raise
-
-    def _refuse_company(self) -> None:
-        """Fails if another live writer is at work on the same path."""
-        directory, own = os.path.split(self.temporary)
-        temporary = re.compile(re.escape(_temporary_prefix(self.path)) + r"\d+-[0-9a-f]{8}\.tmp")
-        for name in os.listdir(directory):
-            if name == own or not temporary.fullmatch(name):
-                continue
-            if _is_locked(os.path.join(directory, name)):
-                raise FileExistsError(errno.EEXIST, "another writer is writing this file", display(self.path))
 
     def publish(self, path: str | None = None) -> None:
         """Gives the file its name (another one, if said)."""
@@ -93,11 +92,12 @@ class NewFile(OutputFile):
         try:
             self.seal()
             self._take_name(path)
+            if self.durable:
+                sync_directory(os.path.dirname(path) or ".")
         except BaseException:
             self.abort()
             raise
-        if self.durable:
-            sync_directory(os.path.dirname(path) or ".")
+        self._taken = None
 
     def _take_name(self, path: str) -> None:
         if self._replace:
@@ -113,15 +113,18 @@ class NewFile(OutputFile):
                 raise
             _refuse_existing(path)  # a file system without hard links: the best it can do
             os.rename(self.temporary, path)
+            self._taken = path
         else:
+            self._taken = path
             os.unlink(self.temporary)
 
     def abort(self) -> None:
         """Removes what was written."""
         try:
-            os.unlink(self.temporary)
-        except FileNotFoundError:
-            pass
+            for name in (self._taken, self.temporary):
+                if name is not None:
+                    with suppress(FileNotFoundError):
+                        os.unlink(name)
         finally:
             self._close()
 
@@ -132,21 +135,38 @@ class GrownFile(OutputFile):
     def __init__(self, path: str, *, durable: bool, end: int) -> None:
         super().__init__(path, os.open(path, os.O_RDWR | os.O_CLOEXEC), durable=durable)
         self._start = end
-        if not _lock(self.descriptor) or os.fstat(self.descriptor).st_size != end:
+        self._over = False
+        try:
+            self._take_over()
+        except BaseException:
             self._close()
-            raise FileExistsError(errno.EEXIST, "another writer is writing this file", display(path))
-        os.lseek(self.descriptor, end, os.SEEK_SET)
+            raise
+
+    def _take_over(self) -> None:
+        """Locks the file, which must still be what it was said to be."""
+        if not _lock(self.descriptor) or os.fstat(self.descriptor).st_size != self._start:
+            raise _company(self.path)
+        _refuse_company(self.path, self.descriptor)
+        os.lseek(self.descriptor, self._start, os.SEEK_SET)
 
     def publish(self, path: str | None = None) -> None:
-        """Nothing is left to do: the file has had its name all along."""
+        """Makes the addition final: the file has had its name all along."""
+        del path
+        self._over = True
 
     def abort(self) -> None:
         """Takes back what was added."""
-        if self.descriptor >= 0:
-            try:
-                os.ftruncate(self.descriptor, self._start)
-            finally:
-                self._close()
+        if self._over:
+            return
+        self._over = True
+        if self.descriptor < 0:  # closing failed: nobody knows how much of the addition is there
+            self.descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            if _lock(self.descriptor):
+                with naming(self.path):
+                    os.ftruncate(self.descriptor, self._start)
+        finally:
+            self._close()
 
 
 def _temporary_prefix(path: str) -> str:
@@ -156,6 +176,21 @@ def _temporary_prefix(path: str) -> str:
     return f".{os.fsdecode(name)}."
 
 
+def _make_directories(path: str, *, durable: bool) -> None:
+    """Makes a directory, and what is missing of the way to it."""
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path.rstrip("/")) or "."
+    _make_directories(parent, durable=durable)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
+    if durable:
+        sync_directory(parent)
+
+
 def _refuse_existing(path: str) -> None:
     if os.path.lexists(path):
         raise FileExistsError(
@@ -163,13 +198,27 @@ def _refuse_existing(path: str) -> None:
         )
 
 
-def _is_locked(path: str) -> bool:
+def _company(path: str) -> FileExistsError:
+    return FileExistsError(errno.EEXIST, "another writer is writing this file", display(path))
+
+
+def _refuse_company(path: str, own: int) -> None:
+    """Fails if a live writer other than the one of the open file `own` is at work on the same path."""
+    directory = os.path.dirname(path) or "."
+    temporary = re.compile(re.escape(_temporary_prefix(path)) + r"\d+-[0-9a-f]{8}\.tmp")
+    names = [os.path.join(directory, name) for name in os.listdir(directory) if temporary.fullmatch(name)]
+    if any(_is_locked(name, own) for name in (*names, path)):
+        raise _company(path)
+
+
+def _is_locked(path: str, own: int) -> bool:
+    """Whether somebody holds the lock of this file, which is not the open file `own` under another name."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return False
     try:
-        return not _lock(descriptor)
+        return not os.path.samestat(os.fstat(descriptor), os.fstat(own)) and not _lock(descriptor)
     finally:
         os.close(descriptor)
 
@@ -187,7 +236,8 @@ def sync_directory(path: str) -> None:
     """Returns when the names in this directory are on the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -196,12 +246,22 @@ def write_whole(descriptor: int, data: bytes) -> None:
     """Writes all of `data`, however little the system takes at a time."""
     view = memoryview(data)
     while view:
-        view = view[os.write(descriptor, view) :]
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:
+            wait_until_writable(descriptor)
+
+
+def wait_until_writable(descriptor: int) -> None:
+    """Waits, not too long, until the system takes more."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    poll.poll(100)  # whatever it says, the next write tells more
 
 
 def write_atomically(path: str, content: bytes, *, durable: bool = True) -> None:
-    """Puts `content` under the name `path`, whole or not at all."""
-    file = NewFile(path, replace=True, durable=durable)
+    """Puts `content` under the name `path`, whole or not at all. Of several that do so, the last one wins."""
+    file = NewFile(path, replace=True, durable=durable, alone=False)
     try:
         file.write(content)
     except BaseException:

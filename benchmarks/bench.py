@@ -1,0 +1,33 @@
+"""What every job is given: the data, the size of the run, and a way to hold races of that size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from data import Data
+from harness import Entry, Race, hold_race
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One run of the benchmarks."""
+
+    data: Data
+    scale: float
+    rounds: int
+    check: bool
+
+    def amount(self, full: int, least: int) -> int:
+        """How much of something to do at this scale."""
+        return max(least, int(full * self.scale))
+
+    def at_least(self, rounds: int) -> int:
+        """More rounds where they are cheap; a check of the harness stays quick."""
+        return self.rounds if self.check else max(self.rounds, rounds)
+
+    def race(
+        self, name: str, entries: list[Entry], course: Any, *, rounds: int | None = None, **options: Any
+    ) -> Race:
+        """As `hold_race`."""
+        return hold_race(name, entries, course, rounds=rounds or self.rounds, **options)

@@ -1,0 +1,30 @@
+"""One file per job. Each has a NAME, a TITLE and `run`, which takes a Bench and gives an Outcome."""
+
+from jobs import (
+    count,
+    crc32c,
+    gzip_iterate,
+    images,
+    imports,
+    information,
+    iterate,
+    random_reads,
+    write,
+    write_large,
+)
+
+JOBS = {
+    job.NAME: job
+    for job in (
+        crc32c,
+        iterate,
+        count,
+        write,
+        write_large,
+        random_reads,
+        images,
+        gzip_iterate,
+        imports,
+        information,
+    )
+}

@@ -1,0 +1,36 @@
+"""Every large record as a Python object, in order."""
+
+from __future__ import annotations
+
+import peers
+from bench import Bench
+from harness import Outcome, compare
+
+import tfreel
+
+NAME = "images"
+TITLE = "7. Iterate images (about 70 KB)"
+
+
+def run(bench: Bench) -> Outcome:
+    """Against TensorFlow's fastest route to Python objects."""
+    shape = bench.data.shape("images")
+    entries = [
+        peers.iterating("tfreel.read", lambda shape: tfreel.read(shape.path)),
+        *peers.tensorflow_routes(batch=32),
+        *peers.tfrecord_routes(),
+    ]
+    race = bench.race(
+        "each image",
+        entries,
+        shape,
+        work=shape.file_bytes,
+        unit="B",
+        sample=bench.data.sample("images"),
+        truth=shape.digest,
+    )
+    lines = [
+        compare(race, "TensorFlow", "tfreel.read", "{fast} against TensorFlow's best, {slow}", limit=3),
+        compare(race, "tfrecord", "tfreel.read", "{fast} against {slow}, which checks no checksums"),
+    ]
+    return Outcome(NAME, TITLE, [race], lines)

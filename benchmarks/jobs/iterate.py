@@ -1,0 +1,39 @@
+"""Every small record as a Python object, in order."""
+
+from __future__ import annotations
+
+import peers
+from bench import Bench
+from harness import Outcome, compare
+
+import tfreel
+
+NAME = "iterate"
+TITLE = "2. Iterate small records (about 450 bytes)"
+
+
+def run(bench: Bench) -> Outcome:
+    """Against TensorFlow's fastest route to Python objects, and against tfrecord."""
+    shape = bench.data.shape("small")
+    entries = [
+        peers.iterating("tfreel.read", lambda shape: tfreel.read(shape.path)),
+        *peers.tensorflow_routes(batch=1024),
+        *peers.tfrecord_routes(),
+    ]
+    race = bench.race(
+        "each record",
+        entries,
+        shape,
+        work=shape.count,
+        unit="records",
+        sample=bench.data.sample("small"),
+        truth=shape.digest,
+    )
+    lines = [
+        compare(race, "TensorFlow", "tfreel.read", "{fast} against TensorFlow's best, {slow}", limit=5),
+        compare(race, "tfrecord", "tfreel.read", "{fast} against {slow}", limit=5),
+    ]
+    notes = [
+        "tfreel and TensorFlow check every checksum; tfrecord checks none, and yields views of one buffer."
+    ]
+    return Outcome(NAME, TITLE, [race], lines, notes)

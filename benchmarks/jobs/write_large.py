@@ -1,0 +1,45 @@
+"""Large records written to a new file, against handing the system the same bytes ready-made."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from bench import Bench
+from harness import Outcome, compare
+
+from jobs.write import Task, tensorflow_entries, write_each, write_many, writing
+from tfreel import _core
+
+NAME = "write-large"
+TITLE = "5. Write images (about 70 KB)"
+
+_OURS = ("tfreel write", "tfreel write_many")
+_PLAIN = ("open().write of each framed record", "open().write of the whole file")
+
+
+def run(bench: Bench) -> Outcome:
+    """Against plain writes of bytes that were framed beforehand, each record by itself or all in one.
+
+    Which of the two is faster depends on the machine and its mood, so both have the bar.
+    """
+    task = Task(os.path.join(bench.data.folder, "written.tfrecord"), bench.data.records("images"))
+    framed = [_core.frame(record) for record in task.records]
+    entries = [
+        writing(_OURS[0], write_each),
+        writing(_OURS[1], write_many),
+        writing(_PLAIN[0], partial(_write_plain, pieces=framed)),
+        writing(_PLAIN[1], partial(_write_plain, pieces=[b"".join(framed)])),
+        *tensorflow_entries(),
+    ]
+    race = bench.race("all images", entries, task, work=sum(map(len, framed)), unit="B")
+    share = "speed of {fast}, as a share of {slow}"
+    lines = [compare(race, plain, ours, share, limit=80, unit="%") for ours in _OURS for plain in _PLAIN]
+    lines += [compare(race, "TensorFlow", ours, "{fast} against {slow}") for ours in _OURS]
+    return Outcome(NAME, TITLE, [race], lines, ["The plain writes compute no checksums and frame nothing."])
+
+
+def _write_plain(task: Task, *, pieces: list[bytes]) -> None:
+    with open(task.path, "wb") as file:
+        for piece in pieces:
+            file.write(piece)

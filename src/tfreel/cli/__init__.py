@@ -1,0 +1,116 @@
+"""The command line: arguments in, calls of the library, rows or records out.
+
+Every command is a file of this room, imported when it is used. To add one, add its file, with a click
+command named ``command`` in it, and its line to `COMMANDS`. Nothing heavy may be imported here: every start
+of ``tfreel`` pays for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any, cast
+
+import click
+
+from tfreel.cli.help import EXIT_CODES, write_lines, write_pairs
+
+__all__ = ["COMMANDS", "main"]
+
+# In the order of the help page. A test holds each line against the first one of the command's own help.
+COMMANDS = {
+    "count": "Count the records of each file, and of all.",
+    "verify": "Check every byte and list every fault.",
+    "repair": "Save every sound record of SRC in a new file, DST.",
+    "index": "Write an index beside each file, for fast random access.",
+    "cat": "Join files, and slice, sample, re-shard or recompress them.",
+    "completion": "Print the completion script for a shell.",
+}
+
+_ENVIRONMENT = {
+    "TFREEL_NO_PROGRESS": "Set to 1 to see no progress bars.",
+    "TFREEL_NUM_THREADS": "How many threads to use; all processors by default.",
+    "TFREEL_CACHE_DIR": "Where indexes go that cannot lie beside their files.",
+    "NO_COLOR": "Set to 1 for tables without colours.",
+}
+_EXAMPLES = (
+    "tfreel verify 'train-*.tfrecord'",
+    "tfreel cat --slice :1000 train.tfrecord.gz -o small.tfrecord",
+)
+
+
+class _Program(click.Group):
+    """The whole program: finds commands by the table, ends with an exit code and at most a line of text."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        return cast("click.Command", importlib.import_module(f"tfreel.cli.{cmd_name}").command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx  # the table has it all: no command is imported for the help page
+        write_pairs(formatter, "Commands", COMMANDS)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        write_pairs(formatter, "Environment", _ENVIRONMENT)
+        write_pairs(formatter, "Exit codes", EXIT_CODES)
+        write_lines(formatter, "Examples", _EXAMPLES)
+
+    def invoke(self, ctx: click.Context) -> int:
+        from tfreel.cli.failures import guarded
+
+        return guarded(lambda: super(_Program, self).invoke(ctx))
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Runs the program and exits.
+
+        Raises:
+            SystemExit: Always, with the exit code.
+        """
+        from tfreel.cli.failures import concluded
+
+        run = super().main
+        sys.exit(concluded(lambda: run(*args, **{**extra, "prog_name": "tfreel", "standalone_mode": False})))
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    del param
+    if value and not ctx.resilient_parsing:
+        from tfreel import __version__
+
+        click.echo(f"tfreel {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    name="tfreel",
+    cls=_Program,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+@click.pass_context
+def main(ctx: click.Context) -> int:
+    """The TFRecord toolkit: count, verify, repair, index and join TFRecord files, without TensorFlow.
+
+    Results go to standard output: as a table on a terminal, as JSON lines in a pipe. Everything else goes to
+    standard error. A path may be a file, a quoted glob ('train-*.tfrecord'), a shard pattern
+    ('train@8.tfrecord', 'train-{00000..00007}-of-00008.tfrecord') or - for standard input.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        return 2
+    return 0

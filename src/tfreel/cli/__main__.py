@@ -1,0 +1,5 @@
+"""``python -m tfreel.cli`` is ``tfreel``."""
+
+from tfreel.cli import main
+
+main()

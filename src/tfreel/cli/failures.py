@@ -1,0 +1,132 @@
+"""What went wrong, as an exit code and one line on standard error. No user should ever see a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import click
+
+BAD_DATA = 1
+BAD_USAGE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+# The library's advice is for people who write Python. This is what it means here.
+_ADVICE = (
+    ('mode="w" replaces it, mode="a" adds to it', "--force replaces it"),
+    ('mode="w" replaces it', "--force replaces it"),
+    ('on_corrupt="skip" reads past it', "tfreel repair saves the rest"),
+    ('index="rebuild" makes a new one, index="memory" does without', "tfreel index makes a new one"),
+    ("tfreel.repair makes a sound copy", "tfreel repair saves the rest"),
+    ("; max_record_bytes= raises it", ""),
+    (
+        "to read it as a stream, open it and pass the file object",
+        "to read it as a stream, name - and redirect it",
+    ),
+)
+
+
+def tell(text: str) -> None:
+    """Says one line to the person who runs the command."""
+    from tfreel.storage.paths import display
+
+    for python, shell in _ADVICE:
+        text = text.replace(python, shell)
+    with suppress(OSError):  # nobody listens
+        click.echo(f"tfreel: {display(text)}", err=True)
+
+
+def explain(error: Exception) -> int:
+    """Tells what happened. Gives the exit code for it."""
+    from tfreel.errors import TfreelError
+
+    if isinstance(error, TfreelError):
+        tell(str(error))
+        return BAD_DATA
+    if isinstance(error, OSError):
+        tell(_system_words(error))
+    elif isinstance(error, (ValueError, ImportError)):
+        tell(str(error))
+    elif isinstance(error, MemoryError):
+        tell("out of memory")
+    else:
+        tell(f"internal error: {type(error).__name__}: {error}; TFREEL_TRACEBACK=1 shows where")
+    return BAD_USAGE
+
+
+def _system_words(error: OSError) -> str:
+    if error.strerror is None:
+        return str(error)
+    where = "standard output" if error.filename in (None, "<stdout>") else os.fsdecode(error.filename)
+    return f"{where}: {error.strerror}"
+
+
+def guarded(work: Callable[[], object]) -> int:
+    """Runs a command. Gives its exit code, whatever happens; usage errors are left to `concluded`."""
+    try:
+        with _notes_told():
+            code = work()
+            if sys.stdout is not None:
+                sys.stdout.flush()  # now, while a full disk can still be told
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except KeyboardInterrupt:
+        tell("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _ended_by_reader()
+    except Exception as error:
+        if os.environ.get("TFREEL_TRACEBACK"):
+            raise
+        return explain(error)
+    return code if isinstance(code, int) else 0
+
+
+def concluded(run: Callable[[], object]) -> int:
+    """Runs the program. Gives its exit code; a usage error becomes one line."""
+    try:
+        code = run()
+    except click.UsageError as error:
+        page = error.ctx.command_path if error.ctx else "tfreel"
+        tell(f"{_one_line(error.format_message())} Try '{page} --help'.")
+        return BAD_USAGE
+    except click.ClickException as error:
+        tell(_one_line(error.format_message()))
+        return BAD_USAGE
+    except (click.Abort, KeyboardInterrupt):  # before any command had begun
+        tell("interrupted")
+        return INTERRUPTED
+    except SystemExit:  # how click ends when the reader of a help page went away
+        return _ended_by_reader()
+    return code if isinstance(code, int) else 0
+
+
+def _one_line(text: str) -> str:
+    return " ".join(part.strip() for part in text.splitlines() if part.strip())
+
+
+def _ended_by_reader() -> int:
+    """Makes sure that what is still buffered offends nobody at exit."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    return BROKEN_PIPE
+
+
+@contextmanager
+def _notes_told() -> Iterator[None]:
+    """Warnings of the library as lines like all others."""
+    from tfreel.errors import TfreelWarning
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        tell(f"note: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", TfreelWarning)
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,79 @@
+"""What several commands share: arguments, options and the types of their values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# No check here: globs and shard patterns are paths too, and the library says best what is wrong with one.
+PATH = click.Path(allow_dash=True, readable=False)
+
+
+def _without_sidecars(ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]) -> list[str]:
+    """What is meant by ``train*`` when the shell expands it: the data, not the indexes beside it."""
+    del ctx, param
+    from tfreel.storage.names import SIDECAR_SUFFIXES
+
+    return [path for path in paths if not path.endswith(SIDECAR_SUFFIXES)] or list(paths)
+
+
+paths_argument = click.argument("paths", nargs=-1, required=True, type=PATH, callback=_without_sidecars)
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="No progress and no summary on standard error."
+)
+force_option = click.option("-f", "--force", is_flag=True, help="Replace what exists.")
+compression_option = click.option(
+    "--compression",
+    type=click.Choice(["gzip", "zlib", "none"]),
+    help="Of the output; by default told from its suffix (.gz, .zlib).",
+)
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Files read at the same time; all processors by default.",
+)
+level_option = click.option(
+    "--level",
+    type=click.IntRange(0, 9),
+    metavar="0-9",
+    help="Of compression, as in zlib; by default a fast one.",
+)
+
+
+def format_options(function: Function) -> Function:
+    """Adds ``--json``, ``--csv`` and ``--table`` as the parameter ``output_format``."""
+    for name, text in (
+        ("table", "Print a table (the default on a terminal)."),
+        ("csv", "Print CSV."),
+        ("json", "Print JSON lines (the default in a pipe)."),
+    ):
+        function = click.option(f"--{name}", "output_format", flag_value=name, default=None, help=text)(
+            function
+        )
+    return function
+
+
+_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgtp]?)(?P<binary>i?)b?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """The number of bytes that a text like ``1048576``, ``64MiB``, ``1.5GB`` or ``500k`` says.
+
+    Raises:
+        click.BadParameter: It says none.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if not found or (found["binary"] and not found["unit"]):
+        raise click.BadParameter(f"{text!r} is not a size; sizes look like 1048576, 64MiB or 1.5GB.")
+    base = 1024 if found["binary"] else 1000
+    size = round(float(found["number"]) * float(base ** _UNITS[found["unit"].lower()]))
+    if size < 1:
+        raise click.BadParameter("a size must be at least one byte.")
+    return size
