@@ -10,11 +10,19 @@
 
 namespace tfreel::python {
 
+namespace {
+
+// Below this, to let other threads run would take longer than the work itself.
+constexpr std::size_t kWorthUnlocking = std::size_t{1} << 16;
+
+}  // namespace
+
 void bind_crc32c(nb::module_& module) {
   module.def(
       "crc32c",
       [](nb::object data, std::uint32_t crc) {
         const BytesView view(data);
+        if (view.bytes().size() < kWorthUnlocking) return crc32c(view.bytes(), crc);
         const nb::gil_scoped_release unlocked;
         return crc32c(view.bytes(), crc);
       },

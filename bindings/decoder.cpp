@@ -8,93 +8,81 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "file.hpp"
+#include "file_reader.hpp"
 
 namespace tfreel::python {
 namespace {
 
-// One call reads at most this much before it returns, so that Python can answer Ctrl-C.
-constexpr std::size_t kMostPerCall = std::size_t{32} << 20;
-
-struct BoundDecoder {
-  Decoder decoder;
-  std::uint64_t size;
+// A source of blocks and faults (a Decoder or a FileReader) that remembers having come to its end.
+template <typename Source>
+struct Bound {
+  Source source;
   bool finished = false;
+
+  nb::object next() {
+    Decoder::Step step;
+    {
+      const nb::gil_scoped_release unlocked;
+      step = source.next();
+    }
+    if (step == Decoder::Step::records) return nb::cast(source.take_block());
+    if (step == Decoder::Step::fault) return nb::cast(source.fault());
+    finished = step == Decoder::Step::finished;
+    return nb::none();
+  }
 };
 
-nb::object result(BoundDecoder& self, Decoder::Step step) {
-  switch (step) {
-    case Decoder::Step::records:
-      return nb::cast(self.decoder.take_block());
-    case Decoder::Step::fault:
-      return nb::cast(self.decoder.fault());
-    case Decoder::Step::finished:
-      self.finished = true;
-      break;
-    case Decoder::Step::starved:
-      break;
-  }
-  return nb::none();
+template <typename Source>
+nb::class_<Bound<Source>> bind_source(nb::module_& module, const char* name, const char* doc) {
+  using Self = Bound<Source>;
+  return nb::class_<Self>(module, name, doc)
+      .def("next", &Self::next,
+           "The next Block or Fault; None at the end, or when there is nothing yet.")
+      .def_ro("finished", &Self::finished,
+              "Whether the end was reached: all records and faults are out.")
+      .def_prop_ro(
+          "offset", [](const Self& self) { return self.source.offset(); },
+          "Stream offset of the next record.")
+      .def_prop_ro(
+          "record", [](const Self& self) { return self.source.record(); },
+          "Ordinal of the next record.");
 }
 
-void feed(BoundDecoder& self, nb::object data) {
+void feed(Bound<Decoder>& self, nb::object data) {
   const BytesView view(data);
   auto bytes = view.bytes();
   const nb::gil_scoped_release unlocked;
   while (!bytes.empty()) {
-    const auto space = self.decoder.space();
+    const auto space = self.source.space();
     const std::size_t size = std::min(space.size(), bytes.size());
     std::memcpy(space.data(), bytes.data(), size);
-    self.decoder.filled(size);
+    self.source.filled(size);
     bytes = bytes.subspan(size);
   }
 }
 
-nb::object next(BoundDecoder& self) {
-  Decoder::Step step;
-  {
-    const nb::gil_scoped_release unlocked;
-    step = self.decoder.next();
-  }
-  return result(self, step);
+void make_decoder(Bound<Decoder>* self, std::uint64_t offset, std::uint64_t record,
+                  std::optional<std::uint64_t> size, bool verify, bool salvage,
+                  std::uint64_t max_record_bytes, std::size_t window_bytes) {
+  new (self) Bound<Decoder>{Decoder({.offset = offset,
+                                     .record = record,
+                                     .size = size.value_or(kUnknownSize),
+                                     .verify = verify,
+                                     .salvage = salvage,
+                                     .max_record_bytes = max_record_bytes,
+                                     .window_bytes = window_bytes})};
 }
 
-// Reads as much as the decoder can use; false at the end of the file.
-std::size_t fill(BoundDecoder& self, int descriptor) {
-  auto space = self.decoder.space();
-  const std::uint64_t left = self.size - std::min(self.size, self.decoder.input_offset());
-  space = space.first(
-      static_cast<std::size_t>(std::min<std::uint64_t>({space.size(), left, kMostPerCall})));
-  const std::size_t got = read_at(descriptor, space, self.decoder.input_offset());
-  self.decoder.filled(got);
-  if (got == 0) self.decoder.finish();
-  return got;
-}
-
-nb::object pull(BoundDecoder& self, int descriptor) {
-  auto step = Decoder::Step::starved;
-  {
-    const nb::gil_scoped_release unlocked;
-    for (std::size_t got = 0; got < kMostPerCall;) {
-      step = self.decoder.next();
-      if (step != Decoder::Step::starved) break;
-      got += fill(self, descriptor);
-    }
-  }
-  return result(self, step);
-}
-
-BoundDecoder* make(BoundDecoder* self, std::uint64_t offset, std::uint64_t record,
-                   std::optional<std::uint64_t> size, bool verify, bool salvage,
-                   std::uint64_t max_record_bytes, std::size_t window_bytes) {
+void make_file_reader(Bound<FileReader>* self, int descriptor, std::uint64_t size,
+                      std::uint64_t offset, std::uint64_t record, bool verify, bool salvage,
+                      std::uint64_t max_record_bytes, bool ahead) {
   const DecoderOptions options{.offset = offset,
                                .record = record,
-                               .size = size.value_or(kUnknownSize),
+                               .size = size,
                                .verify = verify,
                                .salvage = salvage,
-                               .max_record_bytes = max_record_bytes,
-                               .window_bytes = window_bytes};
-  return new (self) BoundDecoder{Decoder(options), options.size};
+                               .max_record_bytes = max_record_bytes};
+  new (self) Bound<FileReader>{{descriptor, options, ahead}};
 }
 
 }  // namespace
@@ -111,35 +99,21 @@ void bind_decoder(nb::module_& module) {
       .def_ro("present", &Fault::present);
 
   const DecoderOptions usual;
-  nb::class_<BoundDecoder>(module, "Decoder", "Bytes in, blocks of records and faults out.")
-      .def(
-          "__init__",
-          [](BoundDecoder* self, std::uint64_t offset, std::uint64_t record,
-             std::optional<std::uint64_t> size, bool verify, bool salvage,
-             std::uint64_t max_record_bytes, std::size_t window_bytes) {
-            make(self, offset, record, size, verify, salvage, max_record_bytes, window_bytes);
-          },
-          nb::kw_only(), nb::arg("offset") = 0, nb::arg("record") = 0, nb::arg("size") = nb::none(),
-          nb::arg("verify") = true, nb::arg("salvage") = false,
-          nb::arg("max_record_bytes") = usual.max_record_bytes,
-          nb::arg("window_bytes") = usual.window_bytes)
+  bind_source<Decoder>(module, "Decoder", "Bytes in, blocks of records and faults out.")
+      .def("__init__", &make_decoder, nb::kw_only(), nb::arg("offset") = 0, nb::arg("record") = 0,
+           nb::arg("size") = nb::none(), nb::arg("verify") = true, nb::arg("salvage") = false,
+           nb::arg("max_record_bytes") = usual.max_record_bytes,
+           nb::arg("window_bytes") = usual.window_bytes)
       .def("feed", &feed, nb::arg("data"), "Adds bytes to what is to be decoded.")
       .def(
-          "finish", [](BoundDecoder& self) { self.decoder.finish(); },
-          "Says that no more bytes will come.")
-      .def("next", &next,
-           "The next Block or Fault; None when more bytes are needed, or at the end.")
-      .def("pull", &pull, nb::arg("descriptor"),
-           "Like `next`, reading what it needs from the descriptor. None may also mean: nothing "
-           "yet, call again.")
-      .def_ro("finished", &BoundDecoder::finished,
-              "Whether the end was reached: all records and faults are out.")
-      .def_prop_ro(
-          "offset", [](const BoundDecoder& self) { return self.decoder.offset(); },
-          "Stream offset of the next record.")
-      .def_prop_ro(
-          "record", [](const BoundDecoder& self) { return self.decoder.record(); },
-          "Ordinal of the next record.");
+          "finish", [](Bound<Decoder>& self) { self.source.finish(); },
+          "Says that no more bytes will come.");
+
+  bind_source<FileReader>(module, "FileReader", "Blocks of records and faults of an open file.")
+      .def("__init__", &make_file_reader, nb::arg("descriptor"), nb::kw_only(), nb::arg("size"),
+           nb::arg("offset") = 0, nb::arg("record") = 0, nb::arg("verify") = true,
+           nb::arg("salvage") = false, nb::arg("max_record_bytes") = usual.max_record_bytes,
+           nb::arg("ahead") = false);
 }
 
 }  // namespace tfreel::python

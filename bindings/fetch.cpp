@@ -6,31 +6,57 @@
 namespace tfreel::python {
 namespace {
 
-nb::object fetch_block(int descriptor, const Column<std::uint64_t>& offsets,
-                       const Column<std::uint64_t>& lengths, const Column<std::uint32_t>& checksums,
-                       const Column<std::uint64_t>& picks) {
-  if (offsets.shape(0) != lengths.shape(0) || offsets.shape(0) != checksums.shape(0)) {
-    throw nb::value_error("index columns differ in length");
+// An open file with its index: what random access needs, put together once.
+class IndexedFile {
+ public:
+  IndexedFile(int descriptor, Column<std::uint64_t> offsets, Column<std::uint64_t> lengths,
+              Column<std::uint32_t> checksums)
+      : descriptor_(descriptor),
+        offsets_(std::move(offsets)),
+        lengths_(std::move(lengths)),
+        checksums_(std::move(checksums)) {
+    if (offsets_.shape(0) != lengths_.shape(0) || offsets_.shape(0) != checksums_.shape(0)) {
+      throw nb::value_error("index columns differ in length");
+    }
   }
-  const IndexColumns index{span_of(offsets), span_of(lengths), span_of(checksums)};
-  // One pool for the process: its lock is held for the moment of a hand-over only.
-  static const auto pool = std::make_shared<BufferPool>();
-  std::variant<Block, Fault> found;
-  {
+
+  nb::object fetch(const Column<std::uint64_t>& picks) const {
+    auto found = read(span_of(picks));
+    if (auto* block = std::get_if<Block>(&found)) return nb::cast(std::move(*block));
+    return nb::cast(std::get<Fault>(found));
+  }
+
+  nb::object fetch_one(std::uint64_t pick) const {
+    const auto found = read({&pick, 1});
+    if (const auto* block = std::get_if<Block>(&found)) return to_bytes(block->payload(0));
+    return nb::cast(std::get<Fault>(found));
+  }
+
+ private:
+  std::variant<Block, Fault> read(std::span<const std::uint64_t> picks) const {
+    // One pool for the process: its lock is held for the moment of a hand-over only.
+    static const auto pool = std::make_shared<BufferPool>();
+    const IndexColumns index{span_of(offsets_), span_of(lengths_), span_of(checksums_)};
     const nb::gil_scoped_release unlocked;
-    found = fetch(descriptor, index, span_of(picks), *pool);
+    return tfreel::fetch(descriptor_, index, picks, *pool);
   }
-  if (auto* block = std::get_if<Block>(&found)) return nb::cast(std::move(*block));
-  return nb::cast(std::get<Fault>(found));
-}
+
+  int descriptor_;
+  Column<std::uint64_t> offsets_;
+  Column<std::uint64_t> lengths_;
+  Column<std::uint32_t> checksums_;
+};
 
 }  // namespace
 
 void bind_fetch(nb::module_& module) {
-  module.def("fetch", &fetch_block, nb::arg("descriptor"), nb::arg("offsets"), nb::arg("lengths"),
-             nb::arg("checksums"), nb::arg("picks"),
-             "Records `picks` of an indexed file, as a Block (perhaps only the first of them) or a "
-             "Fault.");
+  nb::class_<IndexedFile>(module, "IndexedFile", "An open file with its index.")
+      .def(nb::init<int, Column<std::uint64_t>, Column<std::uint64_t>, Column<std::uint32_t>>(),
+           nb::arg("descriptor"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("checksums"))
+      .def("fetch", &IndexedFile::fetch, nb::arg("picks"),
+           "Records `picks`, as a Block (perhaps only the first of them) or a Fault.")
+      .def("fetch_one", &IndexedFile::fetch_one, nb::arg("pick"),
+           "One record, as bytes or a Fault.");
 }
 
 }  // namespace tfreel::python

@@ -1,5 +1,6 @@
 #include "file.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -25,6 +26,13 @@ void wait_until_writable(int descriptor) noexcept {
 }
 
 }  // namespace
+
+OwnDescriptor::OwnDescriptor(int descriptor)
+    : descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) {
+  if (descriptor_ < 0) fail("fcntl");
+}
+
+OwnDescriptor::~OwnDescriptor() { ::close(descriptor_); }
 
 std::size_t read_at(int descriptor, std::span<std::byte> out, std::uint64_t offset) {
   std::size_t done = 0;

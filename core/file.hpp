@@ -10,6 +10,20 @@
 
 namespace tfreel {
 
+// A descriptor of one's own for a file that is open already; closed with its owner.
+class OwnDescriptor {
+ public:
+  explicit OwnDescriptor(int descriptor);
+  ~OwnDescriptor();
+  OwnDescriptor(const OwnDescriptor&) = delete;
+  OwnDescriptor& operator=(const OwnDescriptor&) = delete;
+
+  int get() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
 // Reads into `out` from `offset` until it is full or the file ends; gives the number of bytes read.
 // Positional, because a descriptor that crossed a fork shares its file offset with the other
 // process.

@@ -4,49 +4,44 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import TypeAlias
+
+Item: TypeAlias = bytes | BaseException | None
 
 
 class _Channel:
-    """What the thread and its consumer share. It does not know the consumer, which can so be dropped."""
+    """What the thread and its consumer share. It does not know the consumer, which can so be dropped.
+
+    These queues take and give in one step. With locks of our own, Ctrl-C could strike between taking one and
+    the block that gives it back, and everybody would wait for ever.
+    """
 
     def __init__(self, depth: int) -> None:
-        self.changed = threading.Condition()
-        self.items: deque[bytes | BaseException | None] = deque()
-        self.depth = depth
+        self.ready: SimpleQueue[Item] = SimpleQueue()
+        self.room: SimpleQueue[None] = SimpleQueue()  # an entry for each item that may still be made
         self.stopped = False
-
-    def put(self, item: bytes | BaseException | None) -> bool:
-        with self.changed:
-            while len(self.items) >= self.depth and not self.stopped:
-                self.changed.wait()
-            self.items.append(item)
-            self.changed.notify_all()
-            return not self.stopped
-
-    def get(self) -> bytes | BaseException | None:
-        with self.changed:
-            while not self.items:
-                self.changed.wait()
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
+        for _ in range(depth):
+            self.room.put(None)
 
     def stop(self) -> None:
-        with self.changed:
-            self.stopped = True
-            self.changed.notify_all()
+        self.stopped = True
+        self.room.put(None)
 
 
 def _produce(channel: _Channel, pieces: Iterator[bytes]) -> None:
     try:
-        for piece in pieces:
-            if not channel.put(piece):
+        while True:
+            channel.room.get()
+            if channel.stopped:
                 return
-        channel.put(None)
+            piece = next(pieces, None)
+            channel.ready.put(piece)
+            if piece is None:
+                return
     except BaseException as error:  # noqa: BLE001 - it is raised again, where somebody can see it
-        channel.put(error)
+        channel.ready.put(error)
 
 
 class ReadAhead:
@@ -66,7 +61,8 @@ class ReadAhead:
     def __next__(self) -> bytes:
         if self._over:
             raise StopIteration
-        item = self._channel.get()
+        item = self._channel.ready.get()
+        self._channel.room.put(None)
         if isinstance(item, bytes):
             return item
         self._over = True
@@ -76,8 +72,7 @@ class ReadAhead:
 
     def close(self) -> None:
         """Ends the thread."""
-        # In the child of a fork there is no thread, and the lock may be held for ever.
-        if self._process == os.getpid():
+        if self._process == os.getpid():  # in the child of a fork there is no thread
             self._channel.stop()
 
     def __del__(self) -> None:

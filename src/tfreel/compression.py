@@ -93,6 +93,7 @@ class Input:
         self._ahead = b""
         self._fetched = offset
         self.member = 0  # where the gzip member that is being read began
+        self.reread_bytes = 0  # what going back has cost so far
 
     @classmethod
     def of_file(cls, file: LocalFile) -> Input:
@@ -130,6 +131,7 @@ class Input:
 
     def rewind(self, position: int) -> None:
         """Goes back to an earlier position of a rewindable source."""
+        self.reread_bytes += self._fetched - position
         self._ahead = b""
         self._fetched = position
 

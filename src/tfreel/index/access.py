@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import operator
 import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, overload
 
@@ -86,10 +88,11 @@ class Records(Sequence[bytes]):
         )
         counts = np.array([0, *map(len, self._indexes)], np.int64)
         self._starts = np.cumsum(counts)
+        self._start_list: list[int] = self._starts.tolist()  # bisect is quicker on a list
         self._handles = _Handles(self.files, self._indexes)
 
     def __len__(self) -> int:
-        return int(self._starts[-1])
+        return self._start_list[-1]
 
     @overload
     def __getitem__(self, key: int | np.integer[Any]) -> bytes: ...
@@ -99,6 +102,8 @@ class Records(Sequence[bytes]):
     def __getitem__(
         self, key: int | np.integer[Any] | slice | Sequence[int] | npt.NDArray[Any]
     ) -> bytes | list[bytes]:
+        if type(key) is int:  # first, because it is the one that is called in loops
+            return self._fetch_one(key)
         if isinstance(key, slice):
             return self._fetch(np.arange(*key.indices(len(self)), dtype=np.int64))
         if isinstance(key, (list, tuple, range)) or (isinstance(key, np.ndarray) and key.ndim):
@@ -156,12 +161,13 @@ class Records(Sequence[bytes]):
         return np.where(positions < 0, positions + len(self), positions)
 
     def _fetch_one(self, i: int) -> bytes:
-        size = len(self)
+        starts = self._start_list
+        size = starts[-1]
         if not -size <= i < size:
             raise IndexError(f"record index {i} out of range for {size:,} records")
         i %= size
-        file = int(np.searchsorted(self._starts, i, "right")) - 1 if len(self.files) > 1 else 0
-        return self._fetch_from(file, np.array([i - self._starts[file]], np.uint64))[0]
+        file = bisect.bisect_right(starts, i) - 1
+        return self._handles.get(file).fetch_one(i - starts[file])
 
     def _fetch(self, positions: npt.NDArray[np.int64]) -> list[bytes]:
         if len(self.files) == 1:
@@ -199,10 +205,22 @@ class _Handle:
                 path=path,
                 kind="file_changed",
             )
+        self._records = _core.IndexedFile(
+            self._file.descriptor, index.offsets, index.lengths, index.checksums
+        )
         self._seekable: Seekable | None = (
             None if index.codec == "none" else open_seekable(self._file, index.codec)
         )
         self.weight = 1 if self._seekable is None else _FILES_PER_STREAM
+
+    def fetch_one(self, pick: int) -> bytes:
+        """The record at `pick`."""
+        if self._seekable is None:
+            with suppress(OSError):  # the long way round meets it again, and names the file
+                found = self._records.fetch_one(pick)
+                if isinstance(found, bytes):
+                    return found
+        return self.fetch(np.array([pick], np.uint64))[0]
 
     def fetch(self, picks: U64) -> list[bytes]:
         """The records at `picks`, or as many of them as come at once."""
@@ -214,9 +232,8 @@ class _Handle:
         return found.to_list()
 
     def _try(self, picks: U64) -> _core.Block | _core.Fault:
-        index = self._index
         try:
-            return _core.fetch(self._file.descriptor, index.offsets, index.lengths, index.checksums, picks)
+            return self._records.fetch(picks)
         except OSError as error:
             error.filename = self._file.path
             raise

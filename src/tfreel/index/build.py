@@ -128,17 +128,20 @@ def index_of(path: str, mode: IndexMode, compression: Codec | None, pulse: Pulse
     """The index of a file, from its sidecar or by a scan, as `mode` says."""
     if mode == "text":
         return read_text_index(path)
-    stale = []
+    stale: StaleIndexError | None = None
     for sidecar in () if mode == "memory" else find_sidecars(path):
         try:
             return load_sidecar(path, sidecar, pulse)
         except StaleIndexError as error:
-            stale.append(error)
+            stale = stale or error
     if mode == "rebuild":
         return _rebuilt(path, compression, pulse)
-    if stale:
-        stale[0].args = (f"{stale[0]}{_ADVICE}",)
-        raise stale[0]
+    if stale is not None:
+        stale.args = (f"{stale}{_ADVICE}",)
+        try:
+            raise stale
+        finally:
+            del stale  # or it would hold itself, and the open file, through its own traceback
     if mode == "require":
         raise FileNotFoundError(errno.ENOENT, "has no index; tfreel.build_index makes one", display(path))
     return scan(path, compression=compression, pulse=pulse)
@@ -186,9 +189,10 @@ def _samples_match(file: LocalFile, index: FileIndex) -> bool:
     if index.codec != "none" or not len(index):
         return True
     picks = np.unique(np.linspace(0, len(index) - 1, _SAMPLES).astype(np.uint64))
+    records = _core.IndexedFile(file.descriptor, index.offsets, index.lengths, index.checksums)
     while len(picks):
         with naming(file.path):
-            found = _core.fetch(file.descriptor, index.offsets, index.lengths, index.checksums, picks)
+            found = records.fetch(picks)
         if isinstance(found, _core.Fault):
             return False
         picks = picks[len(found) :]

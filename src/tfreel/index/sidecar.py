@@ -129,8 +129,9 @@ def check_columns(index: FileIndex, path: str) -> None:
     last. An index that says otherwise would leave records out, or ask for memory that no record needs.
     """
     end = index.stream_bytes
-    if end > (index.size * _MOST_EXPANSION if index.codec != "none" else index.size) or end >= 1 << 62:
-        _damaged(path, "it promises more bytes than the file can hold")
+    fits = end == index.size if index.codec == "none" else end <= index.size * _MOST_EXPANSION
+    if not fits or end >= 1 << 62:
+        _damaged(path, "its stream is not one that a file of this size can hold")
     if (index.offsets > end).any() or (index.lengths > end).any():  # from here on sums cannot overflow
         _damaged(path, "it places records past the end of the file")
     starts = np.append(index.offsets, np.uint64(end))

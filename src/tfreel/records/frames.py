@@ -18,12 +18,16 @@ from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_membe
 from tfreel.records.report import TAIL_KINDS, Fault, describe
 from tfreel.storage.files import LocalFile, looks_like
 from tfreel.storage.paths import display, naming
+from tfreel.threads import thread_count
 
 Note: TypeAlias = Callable[[str], None]
 
 _HEAD_BYTES = 512
 _LOOK_AHEAD_BYTES = 1 << 20
 _POLL_SECONDS = 0.1
+_AHEAD_BYTES = 1 << 22
+_REREAD_BYTES = 1 << 30
+_REREAD_TIMES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,27 +117,37 @@ class PlainFrames:
         self._options = options
         self._note = note
         self._over = False
-        self._decoder = self._decode_from(start)
+        self._go_to(start)
 
-    def _decode_from(
-        self, start: Position, *, salvage: bool | None = None, end: int | None = None
-    ) -> _core.Decoder:
-        return _core.Decoder(
+    def _go_to(self, start: Position) -> None:
+        # A thread of its own pays for itself only where there is something to do, and somewhere to run.
+        ahead = self._file.size - start.offset >= _AHEAD_BYTES and thread_count() > 1
+        self._process = os.getpid()
+        self._reader = self._read_from(start, ahead=ahead)
+
+    def _read_from(
+        self, start: Position, *, salvage: bool | None = None, end: int | None = None, ahead: bool = False
+    ) -> _core.FileReader:
+        return _core.FileReader(
+            self._file.descriptor,
+            size=self._file.size if end is None else end,
             offset=start.offset,
             record=start.record,
-            size=self._file.size if end is None else end,
             verify=self._options.verify,
             salvage=self._options.salvage if salvage is None else salvage,
             max_record_bytes=self._options.max_record_bytes,
+            ahead=ahead,
         )
 
     @property
     def position(self) -> Position:
-        return Position(self._decoder.offset, self._decoder.record)
+        return Position(self._reader.offset, self._reader.record)
 
     def step(self) -> _core.Block | Fault | None:
+        if self._process != os.getpid():  # the thread that reads ahead did not follow us through the fork
+            self._go_to(self.position)
         while True:
-            found = _pull(self._decoder, self._file)
+            found = _next(self._reader, self._file)
             if found is None:
                 return self._conclude()
             if isinstance(found, _core.Block):
@@ -144,7 +158,7 @@ class PlainFrames:
                 f"{display(self._file.path)}: record {found.record} at byte {found.begin}: transient"
                 f" {found.kind}: a second read was good; suspect memory, cable or controller"
             )
-            self._decoder = self._decode_from(Position(found.begin, found.record))
+            self._go_to(Position(found.begin, found.record))
 
     def _was_transient(self, fault: _core.Fault) -> bool:
         """Whether the same bytes are sound when they are read once more, from the disk."""
@@ -153,8 +167,8 @@ class PlainFrames:
         self._file.forget_cache(fault.begin, fault.end - fault.begin)
         if fault.kind == "length_crc":
             return is_plain(self._file.read(12, fault.begin))
-        again = self._decode_from(Position(fault.begin, fault.record), salvage=False, end=fault.end)
-        return isinstance(_pull(again, self._file), _core.Block)
+        again = self._read_from(Position(fault.begin, fault.record), salvage=False, end=fault.end)
+        return isinstance(_next(again, self._file), _core.Block)
 
     def _explain(self, found: _core.Fault) -> Fault:
         fault = describe(self._file.path, found)
@@ -173,7 +187,7 @@ class PlainFrames:
         if self._options.salvage:
             return fault.end == self._file.size
         end = min(self._file.size, _LOOK_AHEAD_BYTES)
-        found = _pull(self._decode_from(Position(), salvage=True, end=end), self._file)
+        found = _next(self._read_from(Position(), salvage=True, end=end), self._file)
         return isinstance(found, _core.Fault) and found.end == end
 
     def _is_being_written(self, fault: Fault) -> bool:
@@ -184,7 +198,7 @@ class PlainFrames:
     def _conclude(self) -> Fault | None:
         """What is left to say where no more bytes come."""
         now = self._file.current_identity()
-        if self._decoder.offset < self._file.size and not self._over:
+        if self._reader.offset < self._file.size and not self._over:
             self._over = True
             return _changed(self._file.path, self.position, self._file.size)
         if now.mtime_ns != self._file.identity.mtime_ns and now.size <= self._file.size:
@@ -365,6 +379,10 @@ class InflatedFrames(StreamFrames):
     def _find_next_member(self, record: int) -> bool:
         """Goes on with the next gzip member that begins soundly, as if it were a stream of its own."""
         while self._source.rewindable:
+            # A hostile file can hold a false start at every tenth byte; the search stays linear.
+            if self._source.reread_bytes > _REREAD_BYTES + _REREAD_TIMES * self._source.position:
+                self._note("too many false starts: the search for sound gzip members was given up")
+                return False
             self._source.rewind(self._source.member + 1)
             if not find_gzip_member(self._source):
                 return False
@@ -442,9 +460,9 @@ def _perhaps_foreign(fault: Fault, head: bytes, stated: Codec | None, *, nothing
     return Fault(fault.path, "not_tfrecord", 0, 0, fault.end, message)
 
 
-def _pull(decoder: _core.Decoder, file: LocalFile) -> _core.Block | _core.Fault | None:
+def _next(reader: _core.FileReader, file: LocalFile) -> _core.Block | _core.Fault | None:
     with naming(file.path):
-        while (found := decoder.pull(file.descriptor)) is None and not decoder.finished:
+        while (found := reader.next()) is None and not reader.finished:
             pass
         return found
 

@@ -14,6 +14,7 @@ from tfreel.errors import StateError
 from tfreel.records.frames import Frames, Position, ReadOptions, open_frames
 from tfreel.records.report import TAIL_KINDS, Fault, Report
 from tfreel.storage.names import Paths, resolve
+from tfreel.storage.paths import display
 
 OnCorrupt: TypeAlias = Literal["raise", "tail", "skip"]
 
@@ -101,6 +102,7 @@ class Reader(_core.BlockIterator):
             follow_seconds=follow,
             **options,
         )
+        self._begun_streams: set[int] = set()
         self._go_to(0, Position())
 
     # Position -----------------------------------------------------------------------------------------------
@@ -187,17 +189,26 @@ class Reader(_core.BlockIterator):
     def blocks(self) -> Iterator[_core.Block]:
         """The records from here on in blocks: for callers that want no Python object per record."""
         if self._block is not None:
-            self._go_to(
-                self._file, self._position(), records=self.records_produced, files=self.files_completed
-            )
+            self.close()
         while (block := self._next_block()) is not None:
+            self._delivered += self._block_size  # handed over is delivered
+            self._block_size = 0
             yield block
 
     def _open(self) -> Frames:
         if self._frames is None:
+            self._refuse_second_reading()
             self._frames = open_frames(self.files[self._file], self._options, self._start, self.report.note)
             self.codec = self._frames.codec
         return self._frames
+
+    def _refuse_second_reading(self) -> None:
+        """Fails if the next file is a stream of which something was taken already: it has no way back."""
+        if isinstance(self.files[self._file], str) and self.files[self._file] != "-":
+            return
+        if self._file in self._begun_streams:
+            raise ValueError("a stream can be read only once: what was taken from it does not come again")
+        self._begun_streams.add(self._file)
 
     def _finish_file(self) -> None:
         frames = self._open()
@@ -297,9 +308,10 @@ class Reader(_core.BlockIterator):
             raise StateError("the state was saved with other files: the names or their order differ")
         file = state["file"]
         name = self.files[file] if file < len(self.files) else ""
-        if isinstance(name, str) and _size_of(name) != state["size"]:
+        if isinstance(name, str) and (size := _size_of(name)) != state["size"]:
             raise StateError(
-                f"{name}: had {state['size']} bytes when the state was saved and has {_size_of(name)} now",
+                f"{display(name)}: had {state['size']} bytes when the state was saved and "
+                + ("is not there now" if size is None else f"has {size} now"),
                 path=name,
             )
         return file, Position(state["offset"], state["record"])
@@ -316,6 +328,8 @@ class Reader(_core.BlockIterator):
         if self._frames is not None:
             start = self._position()
             records = self.records_produced
+            if self._block is not None:
+                self.report.records -= len(self._block) - self._taken
             self._frames.close()
             self._clear()
             self._frames = None

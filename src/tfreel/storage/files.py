@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,10 +74,12 @@ class LocalFile:
         """Gives the descriptor back."""
         descriptor, self.descriptor = self.descriptor, -1  # a close that fails has closed all the same
         if descriptor >= 0:
-            os.close(descriptor)
+            with naming(self.path):
+                os.close(descriptor)
 
     def __del__(self) -> None:
-        self.close()
+        with suppress(OSError):  # nobody is left to tell
+            self.close()
 
 
 def _not_regular(path: str, mode: int) -> OSError:

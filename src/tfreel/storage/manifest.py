@@ -49,7 +49,7 @@ def read_manifest(path: str) -> list[Shard]:
                 f"{display(name)}: not a manifest this version knows", path=name, kind="index_corrupt"
             )
         return [Shard(str(row["name"]), int(row["records"]), int(row["bytes"])) for row in manifest["shards"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise StaleIndexError(
             f"{display(name)}: damaged manifest ({error}); delete it or write the set again",
             path=name,

@@ -7,6 +7,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import BinaryIO, TypeAlias
 
 from tfreel.storage.manifest import MANIFEST_SUFFIX, check_manifest, shards_of_manifest
@@ -28,7 +29,10 @@ _MOST_NAMES = 1_000_000
 def natural_key(path: str) -> list[tuple[int, int | str]]:
     """A sort key that puts ``shard-2`` before ``shard-10``."""
     parts = re.split(r"(\d+)", path)
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in parts if part]
+    key: list[tuple[int, int | str]] = [
+        (0, int(part)) if part.isdecimal() else (1, part) for part in parts if part
+    ]
+    return [*key, (-1, path)]  # shard-01 and shard-1 are equal but for this
 
 
 def is_stream(source: object) -> bool:
@@ -64,7 +68,10 @@ def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
         return [name]
     if os.path.exists(name + MANIFEST_SUFFIX):
         return list(shards_of_manifest(name))
-    expanded = [shard for brace in _expand_braces(name) for shard in _expand_shard_count(brace)]
+    shards = (shard for brace in _expand_braces(name) for shard in _expand_shard_count(brace))
+    expanded = list(islice(shards, _MOST_NAMES + 1))
+    if len(expanded) > _MOST_NAMES:
+        raise ValueError(f"{display(name)}: more than {_MOST_NAMES:,} names")
     files: list[str | BinaryIO] = []
     for candidate in expanded:
         if os.path.exists(candidate):
@@ -111,7 +118,7 @@ def _check_sets(files: list[str], pattern: str) -> None:
                 f"{display(pattern)}: finds sets of {sizes} shards of {display(prefix)!r}; name one"
             )
         count, present = next(iter(counts.items()))
-        for index in range(min(count, len(present) + 1)):
+        for index in range(min(count, _MOST_NAMES)) if len(present) < count else ():
             wanted = shard_name(prefix, index, count, suffix)
             if index not in present and matches(wanted):
                 raise FileNotFoundError(
@@ -146,9 +153,10 @@ def _expand_braces(name: str) -> Iterator[str]:
     span = _RANGE.match(brace[1])
     if span:
         first, last = int(span[1]), int(span[2])
-        if last - first >= _MOST_NAMES:
+        if abs(last - first) >= _MOST_NAMES:
             raise ValueError(f"{display(name)}: a range of more than {_MOST_NAMES:,} names")
-        choices: Iterable[str] = (f"{i:0{len(span[1])}d}" for i in range(first, last + 1))
+        numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
+        choices: Iterable[str] = (f"{i:0{len(span[1])}d}" for i in numbers)
     elif "," in brace[1]:
         choices = brace[1].split(",")
     else:

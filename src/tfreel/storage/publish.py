@@ -220,7 +220,8 @@ def _is_locked(path: str, own: int) -> bool:
     try:
         return not os.path.samestat(os.fstat(descriptor), os.fstat(own)) and not _lock(descriptor)
     finally:
-        os.close(descriptor)
+        with suppress(OSError):  # it was not written to
+            os.close(descriptor)
 
 
 def _lock(descriptor: int) -> bool:
@@ -234,12 +235,12 @@ def _lock(descriptor: int) -> bool:
 
 def sync_directory(path: str) -> None:
     """Returns when the names in this directory are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with naming(path):
+    with naming(path):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
             os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_whole(descriptor: int, data: bytes) -> None:

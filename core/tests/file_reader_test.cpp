@@ -1,0 +1,155 @@
+#include "file_reader.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "check.hpp"
+#include "frame_buffer.hpp"
+
+namespace tfreel {
+namespace {
+
+// A temporary file of `count` records, each a number in ten digits and some padding.
+struct TemporaryFile {
+  explicit TemporaryFile(std::size_t count) {
+    FrameBuffer frames(count * 1100 + 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string record = expected(i);
+      frames.append(std::as_bytes(std::span(record.data(), record.size())));
+    }
+    size = frames.size();
+    std::fwrite(frames.bytes().data(), 1, size, file.get());
+    std::fflush(file.get());
+  }
+
+  static std::string expected(std::size_t i) {
+    const std::string number = std::to_string(i);
+    return std::string(10 - number.size(), '0') + number + std::string(i % 1000, '.');
+  }
+
+  int descriptor() const { return fileno(file.get()); }
+  void flip(long offset) {
+    std::fseek(file.get(), offset, SEEK_SET);
+    const int old = std::fgetc(file.get());
+    std::fseek(file.get(), offset, SEEK_SET);
+    std::fputc(old ^ 1, file.get());
+    std::fflush(file.get());
+  }
+
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), std::fclose};
+  std::uint64_t size = 0;
+};
+
+DecoderOptions options_for(const TemporaryFile& file, bool salvage = false) {
+  DecoderOptions options;
+  options.size = file.size;
+  options.salvage = salvage;
+  return options;
+}
+
+// Reads to the end; gives the number of records, checking each.
+std::size_t read_all(FileReader& reader, std::size_t next = 0, int* faults = nullptr) {
+  std::size_t count = 0;
+  while (true) {
+    const auto step = reader.next();
+    if (step == Decoder::Step::finished) return count;
+    if (step == Decoder::Step::fault) {
+      ++*faults;
+      ++next;
+    }
+    if (step != Decoder::Step::records) continue;
+    const Block block = reader.take_block();
+    for (std::size_t i = 0; i < block.size(); ++i, ++count, ++next) {
+      const auto payload = block.payload(i);
+      CHECK(std::string(reinterpret_cast<const char*>(payload.data()), payload.size()) ==
+            TemporaryFile::expected(next));
+    }
+  }
+}
+
+TEST(file_reader_gives_the_same_records_ahead_and_at_once) {
+  const TemporaryFile file(20000);
+  for (const bool ahead : {false, true}) {
+    FileReader reader(file.descriptor(), options_for(file), ahead);
+    CHECK_EQ(read_all(reader), 20000u);
+    CHECK_EQ(reader.offset(), file.size);
+    CHECK_EQ(reader.record(), 20000u);
+    CHECK(reader.next() == Decoder::Step::finished);  // and again
+  }
+}
+
+TEST(file_reader_position_is_that_of_what_was_given_out) {
+  const TemporaryFile file(20000);
+  FileReader reader(file.descriptor(), options_for(file), true);
+  while (reader.next() != Decoder::Step::records) {
+  }
+  const Block block = reader.take_block();
+  auto options = options_for(file);
+  options.offset = reader.offset();
+  options.record = reader.record();
+  FileReader rest(file.descriptor(), options, true);
+  CHECK_EQ(read_all(rest, block.size()), 20000 - block.size());
+}
+
+TEST(file_reader_repeats_its_fault_and_salvages_past_it) {
+  TemporaryFile file(5000);
+  file.flip(static_cast<long>(file.size / 2));
+  for (const bool ahead : {false, true}) {
+    FileReader strict(file.descriptor(), options_for(file), ahead);
+    Decoder::Step step;
+    do step = strict.next();
+    while (step == Decoder::Step::records || step == Decoder::Step::starved);
+    CHECK(step == Decoder::Step::fault);
+    CHECK(strict.next() == Decoder::Step::fault);
+    FileReader lenient(file.descriptor(), options_for(file, true), ahead);
+    int faults = 0;
+    CHECK_EQ(read_all(lenient, 0, &faults), 4999u);
+    CHECK_EQ(faults, 1);
+  }
+}
+
+TEST(file_reader_can_be_dropped_at_any_moment) {
+  const TemporaryFile file(20000);
+  for (int blocks = 0; blocks < 12; ++blocks) {
+    FileReader reader(file.descriptor(), options_for(file), true);
+    for (int i = 0; i < blocks; ++i) reader.next();
+  }
+}
+
+TEST(file_reader_throws_what_its_thread_met) {
+  const TemporaryFile file(100);
+  const int directory = ::open("/", O_RDONLY | O_DIRECTORY);
+  FileReader reader(directory, options_for(file), true);
+  ::close(directory);
+  bool thrown = false;
+  try {
+    for (int i = 0; i < 100; ++i) reader.next();
+  } catch (const std::system_error& error) {
+    thrown = error.code().value() == EISDIR;
+  }
+  CHECK(thrown);
+}
+
+TEST(file_reader_of_the_parent_is_harmless_in_a_forked_child) {
+  const TemporaryFile file(20000);
+  auto reader = std::make_unique<FileReader>(file.descriptor(), options_for(file), true);
+  reader->next();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    reader.reset();  // must neither wait for a thread that is not here nor take its locks
+    ::_exit(42);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+}
+
+}  // namespace
+}  // namespace tfreel
