@@ -17,8 +17,8 @@ constexpr std::size_t kZerosOfAHeader = kHeaderBytes - 1;
 // A hostile file can hold millions of sound headers whose payloads are not. Checking such
 // candidates may cost this many bytes of checksum, plus a few for every byte searched: the search
 // stays linear.
-constexpr std::uint64_t kSearchBudget = std::uint64_t{64} << 20;
-constexpr std::uint64_t kSearchBudgetPerByte = 4;
+constexpr std::int64_t kSearchBudget = std::int64_t{64} << 20;
+constexpr std::int64_t kSearchBudgetPerByte = 4;
 
 std::size_t leading_zeros(std::span<const std::byte> bytes) noexcept {
   const auto other =
@@ -234,9 +234,11 @@ std::uint32_t Decoder::payload_crc(std::span<const std::byte> present) {
   return partial_crc_;
 }
 
+// The budget may be overdrawn by one candidate, so that a large sound record is never passed over
+// for its size; then the search has to earn it back.
 bool Decoder::worth_checking(std::uint64_t length) noexcept {
-  if (length > search_budget_) return false;
-  search_budget_ -= length;
+  if (search_budget_ < 0) return false;
+  search_budget_ -= static_cast<std::int64_t>(length);
   return true;
 }
 

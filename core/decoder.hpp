@@ -98,7 +98,7 @@ class Decoder {
   std::size_t partial_bytes_ = 0;
 
   // What failed candidates of the search may still cost, in bytes checksummed.
-  std::uint64_t search_budget_ = 0;
+  std::int64_t search_budget_ = 0;
 };
 
 }  // namespace tfreel

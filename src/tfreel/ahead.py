@@ -47,6 +47,8 @@ def _produce(channel: _Channel, pieces: Iterator[bytes]) -> None:
 class ReadAhead:
     """An iterator whose work is done in a thread, a few pieces ahead. The thread ends with it."""
 
+    _process = 0
+
     def __init__(self, pieces: Iterator[bytes], depth: int = 8) -> None:
         self._channel = _Channel(depth)
         self._over = False

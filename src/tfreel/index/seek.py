@@ -26,6 +26,7 @@ _SNAPSHOT_BYTES = 1 << 22
 _MOST_SNAPSHOTS = 512
 _STEP_BYTES = 1 << 18
 _LARGEST_READ_BYTES = 1 << 22
+_LARGEST_SEEK_BYTES = 1 << 24  # on the way to new places: so that Ctrl-C is heard
 
 
 class Seekable(Protocol):
@@ -57,6 +58,7 @@ class _Rapid:
         self._file = file
         self._lock = threading.Lock()
         self._reader: Any = None
+        self._reached = 0
         renew_after_fork(self)
         _open_readers.add(self)
 
@@ -74,6 +76,11 @@ class _Rapid:
     def _read(self, size: int, offset: int) -> bytes:
         if self._reader is None:
             self._reader = self._open()
+            self._reached = 0
+        while self._reached + _LARGEST_SEEK_BYTES < offset:
+            self._reached += _LARGEST_SEEK_BYTES
+            self._reader.seek(self._reached)
+            self._reader.read(1)
         self._reader.seek(offset)
         # In pieces: it allocates what is asked for before it knows what is there.
         parts = []
@@ -110,6 +117,7 @@ _open_readers: weakref.WeakSet[_Rapid] = weakref.WeakSet()
 @atexit.register
 def _close_readers() -> None:
     for reader in list(_open_readers):
+        reader._lock.acquire()  # for ever: a thread that is still running opens no new one
         reader._close()
 
 

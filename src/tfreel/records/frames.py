@@ -116,7 +116,7 @@ class PlainFrames:
         self._file = file
         self._options = options
         self._note = note
-        self._over = False
+        self._told = False  # that the file changed
         self._go_to(start)
 
     def _go_to(self, start: Position) -> None:
@@ -173,7 +173,7 @@ class PlainFrames:
     def _explain(self, found: _core.Fault) -> Fault:
         fault = describe(self._file.path, found)
         if self._file.changed() and not self._is_being_written(fault):
-            return _changed(fault.path, Position(fault.offset, fault.record), fault.end)
+            return self._changed(Position(fault.offset, fault.record), fault.end)
         if fault.offset == 0 and fault.kind in ("length_crc", "truncated_header"):
             return _perhaps_foreign(
                 fault,
@@ -190,6 +190,11 @@ class PlainFrames:
         found = _next(self._read_from(Position(), salvage=True, end=end), self._file)
         return isinstance(found, _core.Fault) and found.end == end
 
+    def _changed(self, at: Position, end: int) -> Fault:
+        self._told = True
+        message = "the file changed while it was read"
+        return Fault(self._file.path, "file_changed", at.record, at.offset, end, message)
+
     def _is_being_written(self, fault: Fault) -> bool:
         """Whether the file has only grown: then it ended inside a record when it was opened."""
         grown = self._file.current_identity().size > self._file.size
@@ -198,9 +203,10 @@ class PlainFrames:
     def _conclude(self) -> Fault | None:
         """What is left to say where no more bytes come."""
         now = self._file.current_identity()
-        if self._reader.offset < self._file.size and not self._over:
-            self._over = True
-            return _changed(self._file.path, self.position, self._file.size)
+        if self._told:
+            return None
+        if self._reader.offset < self._file.size:
+            return self._changed(self.position, self._file.size)
         if now.mtime_ns != self._file.identity.mtime_ns and now.size <= self._file.size:
             self._note(f"{display(self._file.path)}: the file was written to while it was read")
         return None
@@ -438,10 +444,6 @@ class _BrokenFrames:
 
     def close(self) -> None:
         self._fault = None
-
-
-def _changed(path: str, at: Position, end: int) -> Fault:
-    return Fault(path, "file_changed", at.record, at.offset, end, "the file changed while it was read")
 
 
 def _perhaps_foreign(fault: Fault, head: bytes, stated: Codec | None, *, nothing_sound: bool) -> Fault:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Literal, Self, TypeAlias
 
 from tfreel import _core
 from tfreel.compression import Codec, codec_named
-from tfreel.errors import StateError
+from tfreel.errors import StateError, TfreelError
 from tfreel.records.frames import Frames, Position, ReadOptions, open_frames
 from tfreel.records.report import TAIL_KINDS, Fault, Report
 from tfreel.storage.names import Paths, resolve
@@ -122,7 +122,8 @@ class Reader(_core.BlockIterator):
     @property
     def records_produced(self) -> int:
         """Records delivered since the beginning, also across a saved state."""
-        return self._delivered + self._taken
+        # Between two blocks the last one counts as a whole.
+        return self._delivered + (self._block_size if self._block is None else self._taken)
 
     def _position(self) -> Position:
         block = self._block
@@ -141,27 +142,28 @@ class Reader(_core.BlockIterator):
         """Called by the core when a block is used up."""
         if self._failure is not None:
             raise self._failure
-        produced = self._delivered + self._block_size
-        reported = self.report.records
+        self._delivered, self._block_size = self._delivered + self._block_size, 0
         while self._file < len(self.files):
-            place = self._file, self._position()
+            place = self._file, self._position(), self.files_completed
+            reported = None
             try:
                 found = self._step()
-                self._delivered = produced
-                self._block_size = 0
                 if isinstance(found, _core.Block):
-                    self._block_size = len(found)
-                    self.report.records = reported + len(found)
+                    size = len(found)
+                    self._block_size = size
+                    self.report.records += size
                     return found
-            except BaseException as error:
-                # Ctrl-C may strike between any two steps, with records taken that nobody has seen.
-                self._go_back(*place, produced, error)
-                self.report.records = reported
+                reported = self.report.mark()
+                if found is None or self._forgive(found):
+                    self._finish_file()
+            except TfreelError:
                 raise
-            if found is None or self._forgive(found):
-                self._finish_file()
-        self._delivered = produced
-        self._block_size = 0
+            except BaseException as error:
+                # Ctrl-C may strike at any call, with something taken that nobody has seen.
+                self._go_back(*place, error)
+                if reported is not None:
+                    self.report.return_to(reported)
+                raise
         return None
 
     def _step(self) -> _core.Block | Fault | None:
@@ -172,15 +174,15 @@ class Reader(_core.BlockIterator):
                 error.filename = self._path
             raise
 
-    def _go_back(self, file: int, position: Position, produced: int, error: BaseException) -> None:
+    def _go_back(self, file: int, position: Position, files: int, error: BaseException) -> None:
         """Lets go of the file, to open it again where the last block that was delivered ended."""
         if self._frames is not None:
             self._frames.close()
         self._frames = None
         self._file = file
         self._start = position
-        self._delivered = produced
         self._block_size = 0
+        self.files_completed = files
         if not isinstance(self.files[file], str) or self.files[file] == "-":
             # A stream has no way back: to read on would be to leave out what was taken from it.
             interrupted = RuntimeError("the reader was interrupted in the middle of a stream")
@@ -231,6 +233,8 @@ class Reader(_core.BlockIterator):
             for part in tail:
                 self.report.add(part)
             return True
+        if self._frames is not None:
+            self._frames.close()
         # It is raised again by every later call: to go on as if the file had ended here would hide it.
         self._failure = fault.to_error(_ADVICE if self._on_corrupt == "raise" else "")
         raise self._failure

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass, field
+from copy import copy
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from tfreel import _core
@@ -164,6 +165,15 @@ class Report:
         if len(self.notes) < _MOST_FAULTS:
             self.notes.append(text)
         warnings.warn(text, TfreelWarning, stacklevel=3)
+
+    def mark(self) -> dict[str, Any]:
+        """What it says now, for `return_to`."""
+        return {field.name: copy(getattr(self, field.name)) for field in fields(self)}
+
+    def return_to(self, mark: dict[str, Any]) -> None:
+        """Forgets what was added since."""
+        for name, value in mark.items():
+            setattr(self, name, value)
 
     def merge(self, other: Report) -> None:
         """Adds what another pass found."""

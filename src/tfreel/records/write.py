@@ -112,8 +112,9 @@ class Writer:
         """Adds one record: bytes as they are, or anything with ``SerializeToString``.
 
         Raises:
-            TypeError: It is neither. OSError: The system failed to write. The writer is of no use any more,
-            and its file will not appear.
+            TypeError: It is neither.
+            OSError: The system failed to write. The writer is of no use any more, and its file will not
+                appear.
         """
         if type(record) is not bytes:
             record = as_bytes(record)
@@ -320,9 +321,6 @@ class Target(Protocol):
     def abort(self) -> None:
         """Takes everything back."""
 
-    def abandon(self) -> None:
-        """Lets go without touching it."""
-
 
 class _OpenStream:
     """A file somebody else opened: written to as it is, neither named nor closed by us."""
@@ -373,9 +371,6 @@ class _OpenStream:
         pass
 
     def abort(self) -> None:
-        pass
-
-    def abandon(self) -> None:
         pass
 
 
@@ -459,10 +454,7 @@ _open_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 def _disown_writers() -> None:
     for writer in list(_open_writers):
-        file = writer._file
         writer._retire(_forked)
-        if file is not None:
-            file.abandon()
 
 
 os.register_at_fork(after_in_child=_disown_writers)

@@ -34,9 +34,10 @@ class Identity:
 class LocalFile:
     """A regular file open for positional reading. Closes when the last holder lets go."""
 
+    descriptor = -1
+
     def __init__(self, path: str) -> None:
         self.path = path
-        self.descriptor = -1
         # Not blocking, so that a FIFO cannot hold us up before we see what it is.
         try:
             self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -68,10 +68,10 @@ def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
         return [name]
     if os.path.exists(name + MANIFEST_SUFFIX):
         return list(shards_of_manifest(name))
-    shards = (shard for brace in _expand_braces(name) for shard in _expand_shard_count(brace))
-    expanded = list(islice(shards, _MOST_NAMES + 1))
-    if len(expanded) > _MOST_NAMES:
+    braces = list(islice(_expand_braces(name), _MOST_NAMES + 1))
+    if len(braces) > _MOST_NAMES:
         raise ValueError(f"{display(name)}: more than {_MOST_NAMES:,} names")
+    expanded = [shard for brace in braces for shard in _expand_shard_count(brace)]
     files: list[str | BinaryIO] = []
     for candidate in expanded:
         if os.path.exists(candidate):
@@ -130,15 +130,16 @@ def _check_sets(files: list[str], pattern: str) -> None:
 def glob_to_regex(pattern: str) -> str:
     """The regular expression for a glob: like fnmatch, but a star does not cross a slash."""
     out = ""
-    for part in re.split(r"(\*\*/?|\*|\?|\[[^\]]*\])", pattern):
+    for part in re.split(r"(\*\*/?|\*|\?|\[!?\]?[^\]]*\])", pattern):
         if part.startswith("**"):
             out += "(?:.*/)?" if part.endswith("/") else ".*"
         elif part == "*":
             out += "[^/]*"
         elif part == "?":
             out += "[^/]"
-        elif part.startswith("[") and part.endswith("]"):
-            out += "[" + part[1:-1].replace("\\", r"\\").replace("!", "^", 1 if part[1:2] == "!" else 0) + "]"
+        elif part.startswith("[") and part.endswith("]") and len(part) > 2:
+            inside = re.sub(r"([\[\]\\^&~|])", r"\\\1", part[1:-1].removeprefix("!")).replace("--", r"-\-")
+            out += f"[^/{inside}]" if part[1] == "!" else f"[{inside}]"
         else:
             out += re.escape(part)
     return out + r"\Z"

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 def display(path: str | bytes) -> str:
     """The path for a message: control characters and undecodable bytes escaped, so that it stays one line."""
     text = os.fsdecode(path)
-    return "".join(
-        c
-        if c.isprintable()
-        else c.encode("utf-8", "surrogateescape").decode("latin-1").encode("unicode_escape").decode()
-        for c in text
-    )
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(c: str) -> str:
+    # An undecodable byte stands as one of 128 lone surrogates; any other has no bytes of its own.
+    errors = "surrogateescape" if "\udc80" <= c <= "\udcff" else "surrogatepass"
+    return c.encode("utf-8", errors).decode("latin-1").encode("unicode_escape").decode()
 
 
 @contextmanager

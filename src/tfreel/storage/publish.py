@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import select
+import weakref
 from contextlib import suppress
 
 from tfreel.storage.paths import display, naming
@@ -23,6 +24,7 @@ class OutputFile:
         self.path = path
         self.descriptor = descriptor
         self.durable = durable
+        _open_files.add(self)
 
     def write(self, data: bytes) -> None:
         """Adds bytes."""
@@ -40,12 +42,18 @@ class OutputFile:
     def _close(self) -> None:
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor >= 0:
+            # A child that was forked a moment ago may still hold a copy of the descriptor, and so the lock.
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
             with naming(self.path):
                 os.close(descriptor)
 
     def abandon(self) -> None:
-        """Lets go of the descriptor without touching the file: for the child of a fork."""
-        self._close()
+        """Lets go of the descriptor without touching file or lock: for the child of a fork."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            with suppress(OSError):
+                os.close(descriptor)
 
     def seal(self) -> None:
         """Makes the content final: on the disk, if durable, and closed."""
@@ -53,6 +61,18 @@ class OutputFile:
             if self.durable:
                 self.sync()
             self._close()
+
+
+# A child of fork inherits the descriptors, and the locks with them: they would outlive whoever wrote.
+_open_files: weakref.WeakSet[OutputFile] = weakref.WeakSet()
+
+
+def _abandon_files() -> None:
+    for file in list(_open_files):
+        file.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon_files)
 
 
 class NewFile(OutputFile):
