@@ -26,6 +26,12 @@ std::size_t leading_zeros(std::span<const std::byte> bytes) noexcept {
   return static_cast<std::size_t>(other - bytes.begin());
 }
 
+// Whether a record, the zeros of an unwritten tail, or nothing at all begins here.
+bool may_be_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < kHeaderBytes) return bytes.empty();
+  return read_header(bytes).sound() || leading_zeros(bytes.first(kHeaderBytes)) == kHeaderBytes;
+}
+
 }  // namespace
 
 Decoder::Decoder(const DecoderOptions& options)
@@ -39,15 +45,10 @@ Decoder::Decoder(const DecoderOptions& options)
 
 std::span<std::byte> Decoder::space() {
   const std::size_t have = end_ - begin_;
-  std::size_t want = std::max(options_.window_bytes, needed_);
-  if (options_.size == kUnknownSize) {
-    // Nothing vouches for the claimed length: let memory follow the bytes that really arrive.
-    want = std::min(want, std::max(options_.window_bytes, 2 * have));
-  }
-  if (have >= want) want = 2 * have;  // fed more than was asked for
-  const bool room_in_place = buffer_ && buffer_->capacity - begin_ >= want &&
+  const bool room_in_place = buffer_ && buffer_->capacity - begin_ >= needed_ &&
                              buffer_->capacity - end_ >= options_.window_bytes / 4;
   if (!room_in_place) {
+    const std::size_t want = capacity_for(have);
     const bool alone = buffer_ && buffer_.use_count() == 1 && buffer_->capacity >= want;
     // Whoever let go of the last block has finished reading it.
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -59,6 +60,20 @@ std::span<std::byte> Decoder::space() {
     buffer_ = std::move(target);
   }
   return buffer_->bytes().subspan(end_);
+}
+
+// How large the buffer should be when its `have` undecoded bytes have to move anyway. Twice as much
+// as they are, so that a long wait for a record is made of few moves, but no more than can come.
+std::size_t Decoder::capacity_for(std::size_t have) const noexcept {
+  const std::uint64_t doubled = 2 * std::uint64_t{have};
+  std::uint64_t want = std::max<std::uint64_t>(options_.window_bytes, needed_);
+  if (options_.size == kUnknownSize) {
+    // Nothing vouches for the claimed length: let memory follow the bytes that really arrive.
+    want = std::min(want, std::max<std::uint64_t>(options_.window_bytes, doubled));
+  } else {
+    want = std::max(want, std::min(doubled, left()));
+  }
+  return static_cast<std::size_t>(want > have ? want : doubled);
 }
 
 Decoder::Step Decoder::next() {
@@ -144,11 +159,17 @@ Decoder::Step Decoder::diagnose() {
     return lose_header(fault);
   }
   if (frame_bytes > bytes.size()) return starve(frame_bytes);
+  const auto behind = bytes.subspan(frame_bytes);
+  if (options_.salvage && behind.size() < kHeaderBytes && !input_ended_) {
+    return starve(frame_bytes + kHeaderBytes);
+  }
   fault.kind = FaultKind::data_crc;
   fault.end = fault.begin + frame_bytes;
+  fault.wanted = frame_bytes;
   fault.expected = read_footer(bytes.first(frame_bytes));
   fault.actual = mask_crc(crc32c(bytes.subspan(kHeaderBytes, header.length)));
-  return drop_record(fault);
+  // If no record follows, bytes may be missing from this one: the next begins before it should.
+  return options_.salvage && !may_be_header(behind) ? lose_header(fault) : drop_record(fault);
 }
 
 // Twelve zero bytes are no header. If nothing but zeros follows, the file was extended and never
@@ -206,8 +227,11 @@ Decoder::Step Decoder::drop_record(Fault fault) {
 Decoder::Step Decoder::lose_header(Fault fault) {
   fault_ = fault;
   if (!options_.salvage) {
-    const std::uint64_t end = options_.size != kUnknownSize ? options_.size : input_offset();
-    return emit(end, State::stopped);
+    // Of a stream without known size, only what was looked at: how much more has arrived is chance.
+    const bool cut =
+        fault.kind == FaultKind::truncated_header || fault.kind == FaultKind::truncated_body;
+    const std::uint64_t end = cut ? fault.begin + fault.present : fault.begin + kHeaderBytes;
+    return emit(options_.size != kUnknownSize ? options_.size : end, State::stopped);
   }
   state_ = State::searching;
   search_budget_ = kSearchBudget;

@@ -73,6 +73,7 @@ class Decoder {
   std::uint32_t payload_crc(std::span<const std::byte> present);
   bool worth_checking(std::uint64_t length) noexcept;
 
+  std::size_t capacity_for(std::size_t have) const noexcept;
   std::span<const std::byte> window() const noexcept;
   std::uint64_t left() const noexcept { return options_.size - offset(); }
   void consume(std::uint64_t size) noexcept;

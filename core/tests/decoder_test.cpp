@@ -208,7 +208,8 @@ TEST(a_million_sound_headers_without_payload_are_searched_in_linear_time) {
   Bytes stream(kHeaderBytes * kHeaders);
   for (std::size_t i = 0; i < kHeaders; ++i) {
     const std::size_t left = stream.size() - i * kHeaderBytes;
-    write_header(left / 2, std::span(stream).subspan(i * kHeaderBytes, kHeaderBytes));
+    const std::size_t claim = i % 2 == 0 ? left / 2 : stream.size() / 2;
+    write_header(claim, std::span(stream).subspan(i * kHeaderBytes, kHeaderBytes));
   }
   stream[0] ^= std::byte{1};
   DecoderOptions options;
@@ -217,6 +218,20 @@ TEST(a_million_sound_headers_without_payload_are_searched_in_linear_time) {
   const Outcome outcome = decode(stream, options, 1 << 16);
   CHECK(outcome.records.empty());
   CHECK(outcome.finished);
+}
+
+TEST(a_byte_missing_from_a_payload_costs_no_other_record) {
+  const std::vector<std::string> records{"zero", std::string(40, 'x'), "two", "three"};
+  Bytes stream = framed(records);
+  stream.erase(stream.begin() + 20 + 12 + 5);
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{50}, stream.size()}) {
+    auto options = small_window();
+    options.salvage = true;
+    const Outcome outcome = decode(stream, options, piece);
+    CHECK(outcome.records == (std::vector<std::string>{"zero", "two", "three"}));
+    CHECK_EQ(outcome.faults.size(), 1u);
+    CHECK_EQ(outcome.faults.at(0).end, 20u + 12 + 39 + 4);
+  }
 }
 
 TEST(ordinals_count_the_lost_record) {

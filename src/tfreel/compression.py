@@ -54,7 +54,7 @@ def detect(head: bytes) -> Codec:
         return "none"
     if head.startswith(_GZIP_MAGIC[: max(2, min(3, len(head)))]):
         return "gzip"
-    return "zlib" if _is_zlib_header(head[:2]) else "none"
+    return "zlib" if _is_zlib_header(head[:2]) and not _is_damaged_header(head) else "none"
 
 
 def is_plain(head: bytes) -> bool:
@@ -62,6 +62,17 @@ def is_plain(head: bytes) -> bool:
     if len(head) < _HEADER_BYTES:
         return False
     return _core.mask_crc(_core.crc32c(head[:8])) == int.from_bytes(head[8:_HEADER_BYTES], "little")
+
+
+def _is_damaged_header(head: bytes) -> bool:
+    """Whether this is rather a damaged record header than zlib data: a likely length, and no deflate."""
+    if int.from_bytes(head[:8], "little") >= 1 << 40:
+        return False
+    try:
+        zlib.decompressobj().decompress(head)
+    except zlib.error:
+        return True
+    return False
 
 
 def _is_zlib_header(head: bytes) -> bool:

@@ -23,6 +23,7 @@ from tfreel.cli.picks import Picks, fetched, parse_slice, streamed
 
 if TYPE_CHECKING:
     from tfreel import Reader, Report, ShardedWriter, Writer
+    from tfreel._core import Block
     from tfreel.cli.progress import Progress
     from tfreel.records.read import OnCorrupt
 
@@ -143,20 +144,23 @@ class _Job:
     def _is_set(self) -> bool:
         return any(self._set_sizes())
 
-    def _batches(self, reader: Reader, picks: Picks, progress: Progress) -> Iterator[list[bytes]]:
+    def _batches(self, reader: Reader, picks: Picks, progress: Progress) -> Iterator[list[bytes] | Block]:
         import tfreel
 
         if picks.streams:
             return streamed(reader, picks, progress)
         return fetched(tfreel.open(self.paths), picks, progress)
 
-    def _copy(self, batches: Iterator[list[bytes]]) -> Writer | ShardedWriter:
+    def _copy(self, batches: Iterator[list[bytes] | Block]) -> Writer | ShardedWriter:
         import tfreel
 
         with self._open_output() as out:
             try:
                 for batch in batches:
-                    out.write_many(batch)
+                    if isinstance(batch, list):
+                        out.write_many(batch)
+                    else:
+                        out.write_block(batch)
             except tfreel.CorruptError:
                 if self.output == "-":
                     out.close()  # what came before the fault is sound, and a pipe may have it

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tfreel import Reader, Records
+    from tfreel._core import Block
     from tfreel.cli.progress import Progress
 
 _FETCH_RECORDS = 1024
@@ -71,7 +72,7 @@ def _mixed(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
-def streamed(reader: Reader, picks: Picks, progress: Progress) -> Iterator[list[bytes]]:
+def streamed(reader: Reader, picks: Picks, progress: Progress) -> Iterator[list[bytes] | Block]:
     """The picked records, reading forward and no further than the last of them."""
     start, stop, step = picks.span.start or 0, picks.span.stop, picks.span.step or 1
     first = 0
@@ -82,7 +83,7 @@ def streamed(reader: Reader, picks: Picks, progress: Progress) -> Iterator[list[
         begin = start if first <= start else first + (start - first) % step
         wanted = picks.among(range(begin, end, step))
         if len(wanted) == len(block):
-            yield block.to_list()
+            yield block
         elif len(wanted):
             yield [block[ordinal - first] for ordinal in wanted.tolist()]
         progress(len(block), block.nbytes)

@@ -14,7 +14,7 @@ from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.errors import StaleIndexError, TfreelWarning
 from tfreel.index.sidecar import FileIndex, find_sidecars, read_sidecar, write_sidecar
-from tfreel.index.text import read_text_index, write_text_index
+from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
 from tfreel.storage.files import LocalFile
@@ -63,6 +63,10 @@ def build_index(
 
     def build(path: str, pulse: Pulse) -> str:
         if format == "text":
+            if not force:
+                with suppress(StaleIndexError, FileNotFoundError):
+                    read_text_index(path)
+                    return path + TEXT_SUFFIX
             return write_text_index(path, scan(path, progress=progress, pulse=pulse))
         for sidecar in () if force else find_sidecars(path):
             with suppress(StaleIndexError):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, Self, TypeAlias
 
 from tfreel import _core
 from tfreel.records.read import Reader, read
-from tfreel.records.report import Report
+from tfreel.records.report import Fault, Report
 from tfreel.records.write import Mode, Writer
 from tfreel.storage.names import PathLike, Paths, resolve
-from tfreel.storage.publish import write_atomically
+from tfreel.storage.publish import NewFile
 from tfreel.threads import Pulse, in_threads
 
 LEDGER_SUFFIX = ".lost.jsonl"
@@ -100,11 +100,37 @@ def repair(
     reader = read(source, on_corrupt="skip")
     with Writer(destination, mode=mode, compression=compression, level=level, durable=durable) as out:
         _refuse_own_source(reader, out.path)
-        for block in reader.blocks():
-            out.write_many(block.to_list())
-            _tell(progress, block)
-    _write_ledger(out.path + LEDGER_SUFFIX, reader.report)
+        with _Ledger(out.path + LEDGER_SUFFIX, replace=mode == "w") as ledger:
+            reader.report.listen(ledger.add)
+            for block in reader.blocks():
+                out.write_block(block)
+                _tell(progress, block)
     return reader.report
+
+
+class _Ledger:
+    """A file with one line for each fault. It appears, before the repaired file does, if there is any."""
+
+    def __init__(self, path: str, *, replace: bool) -> None:
+        self._path = path
+        self._replace = replace
+        self._empty = True
+        self._file = NewFile(path, replace=replace, durable=True)
+
+    def add(self, fault: Fault) -> None:
+        self._empty = False
+        self._file.write(os.fsencode(json.dumps(fault.to_dict()) + "\n"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and not self._empty:
+            self._file.publish()
+            return
+        self._file.abort()
+        if kind is None and self._replace and os.path.exists(self._path):
+            os.unlink(self._path)  # of an earlier, damaged source
 
 
 def _refuse_own_source(reader: Reader, destination: str) -> None:
@@ -116,15 +142,6 @@ def _refuse_own_source(reader: Reader, destination: str) -> None:
             and os.path.samefile(file, destination)
         ):
             raise ValueError(f"{destination}: repair writes a new file; it does not overwrite its source")
-
-
-def _write_ledger(path: str, report: Report) -> None:
-    if report.ok:
-        if os.path.exists(path):
-            os.unlink(path)  # of an earlier, damaged source
-        return
-    lines = [json.dumps(fault.to_dict()) for fault in report.faults]
-    write_atomically(path, os.fsencode("\n".join(lines)) + b"\n")
 
 
 def _tell(progress: Progress | None, block: _core.Block) -> None:

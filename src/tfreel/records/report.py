@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import copy
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -33,9 +34,6 @@ _CLASSES: dict[str, type[TfreelError]] = {
 # Faults of a file that was cut off or is still being written: what `on_corrupt="tail"` forgives.
 TAIL_KINDS = frozenset({"truncated_header", "truncated_body", "zero_filled_tail", "compressed_truncated"})
 
-# Faults after which exactly one record is missing.
-_ONE_RECORD_KINDS = frozenset({"data_crc"})
-
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -51,6 +49,7 @@ class Fault:
         expected: The stored checksum, for checksum faults.
         actual: The computed checksum, for checksum faults.
         compressed_offset: About where in the compressed file, for compressed files.
+        lost: How many records it cost; None where that cannot be known.
     """
 
     path: str
@@ -62,6 +61,7 @@ class Fault:
     expected: int | None = None
     actual: int | None = None
     compressed_offset: int | None = None
+    lost: int | None = None
 
     def __str__(self) -> str:
         return f"{display(self.path)}: record {self.record} at byte {self.offset}: {self.message}"
@@ -85,6 +85,8 @@ class Fault:
 def describe(path: str, fault: _core.Fault) -> Fault:
     """A fault found by the core, with its file and in words."""
     checked = fault.kind in ("length_crc", "data_crc")
+    # A bad payload between sound headers is one record; other damage may hide any number of them.
+    alone = fault.kind == "data_crc" and fault.end - fault.begin == fault.wanted
     return Fault(
         path=path,
         kind=fault.kind,
@@ -94,6 +96,7 @@ def describe(path: str, fault: _core.Fault) -> Fault:
         message=_WORDS[fault.kind].format(f=fault, size=fault.end - fault.begin),
         expected=fault.expected if checked else None,
         actual=fault.actual if checked else None,
+        lost=1 if alone else None,
     )
 
 
@@ -134,6 +137,7 @@ class Report:
     _expanded: int = 0
     _lost: int = 0
     _lost_unknown: bool = False
+    _listener: Callable[[Fault], None] | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -155,10 +159,16 @@ class Report:
         self.fault_count += 1
         if len(self.faults) < _MOST_FAULTS:
             self.faults.append(fault)
-        if fault.kind in _ONE_RECORD_KINDS:
-            self._lost += 1
-        else:
+        if fault.lost is None:
             self._lost_unknown = True
+        else:
+            self._lost += fault.lost
+        if self._listener is not None:
+            self._listener(fault)
+
+    def listen(self, listener: Callable[[Fault], None]) -> None:
+        """Has `listener` called with every fault, also with those past the number that is kept."""
+        self._listener = listener
 
     def note(self, text: str) -> None:
         """Takes note of something odd but harmless."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NoReturn, Self
 
+from tfreel import _core
 from tfreel.compression import checked_level, codec_for_path, codec_named
 from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
@@ -152,6 +153,10 @@ class ShardedWriter:
             except OSError as error:
                 self._give_up(error)
                 raise
+
+    def write_block(self, block: _core.Block) -> None:
+        """Adds the records of a block that a reader gave out."""
+        self.write_many(block.to_list())
 
     def _deal_out(self, batch: list[Record]) -> None:
         count = len(self._writers)

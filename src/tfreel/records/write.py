@@ -135,6 +135,24 @@ class Writer:
                     self.write(batch[taken])
                     taken += 1
 
+    def write_block(self, block: _core.Block) -> None:
+        """Adds the records of a block that a reader gave out, as they are framed there.
+
+        Example:
+            >>> with tfreel.Writer("numbers.tfrecord") as out:
+            ...     out.write_many([b"one", b"two", b"three"])
+            >>> with tfreel.Writer("copy.tfrecord.gz") as out:
+            ...     for block in tfreel.read("numbers.tfrecord").blocks():
+            ...         out.write_block(block)
+            >>> list(tfreel.read("copy.tfrecord.gz"))
+            [b'one', b'two', b'three']
+        """
+        self._check_usable()
+        self._drain()
+        with _Sticky(self):
+            self._put(block.frames())
+        self.records_written += len(block)
+
     def _write_past(self, record: bytes | bytearray | memoryview) -> None:
         """Adds a record for which the buffer has no room left, or never has."""
         self._drain()

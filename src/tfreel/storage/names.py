@@ -17,7 +17,7 @@ PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Paths: TypeAlias = PathLike | BinaryIO | Iterable[PathLike | BinaryIO]
 
 # What we put beside data; a glob for data does not mean it.
-SIDECAR_SUFFIXES = (".tfreel-index", MANIFEST_SUFFIX, ".lost.jsonl")
+SIDECAR_SUFFIXES = (".tfreel-index", ".idx", MANIFEST_SUFFIX, ".lost.jsonl")
 
 _SHARD = re.compile(r"^(?P<prefix>.*)-(?P<index>\d{5,})-of-(?P<count>\d{5,})(?P<suffix>.*)$", re.DOTALL)
 _SHARD_COUNT = re.compile(r"-?@(\d+)")
