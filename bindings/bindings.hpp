@@ -18,6 +18,21 @@ void bind_decoder(nb::module_& module);
 void bind_fetch(nb::module_& module);
 void bind_frame_buffer(nb::module_& module);
 
+// While this lives, other Python threads may run. Like nanobind's gil_scoped_release, but safe when
+// the interpreter ends meanwhile: then Python 3.11 to 3.13 end a thread that asks for the lock by
+// unwinding its stack, which kills the process where that meets a function that must not throw.
+// Here such a thread waits for the end instead, as it does from Python 3.14 on.
+class Unlocked {
+ public:
+  Unlocked() noexcept : state_(PyEval_SaveThread()) {}
+  ~Unlocked();
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 // The bytes of a bytes, bytearray or memoryview of bytes, held while this lives. Anything else is a
 // TypeError: an array of numbers has a buffer too, and is not what its writer meant.
 class BytesView {

@@ -23,7 +23,7 @@ void bind_crc32c(nb::module_& module) {
       [](nb::object data, std::uint32_t crc) {
         const BytesView view(data);
         if (view.bytes().size() < kWorthUnlocking) return crc32c(view.bytes(), crc);
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked;
         return crc32c(view.bytes(), crc);
       },
       nb::arg("data"), nb::arg("crc") = 0, "CRC-32C of `data`, going on from `crc`.");

@@ -22,7 +22,7 @@ struct Bound {
   nb::object next() {
     Decoder::Step step;
     {
-      const nb::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       step = source.next();
     }
     if (step == Decoder::Step::records) return nb::cast(source.take_block());
@@ -51,7 +51,7 @@ nb::class_<Bound<Source>> bind_source(nb::module_& module, const char* name, con
 void feed(Bound<Decoder>& self, nb::object data) {
   const BytesView view(data);
   auto bytes = view.bytes();
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   while (!bytes.empty()) {
     const auto space = self.source.space();
     const std::size_t size = std::min(space.size(), bytes.size());

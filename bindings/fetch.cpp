@@ -37,7 +37,7 @@ class IndexedFile {
     // One pool for the process: its lock is held for the moment of a hand-over only.
     static const auto pool = std::make_shared<BufferPool>();
     const IndexColumns index{span_of(offsets_), span_of(lengths_), span_of(checksums_)};
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return tfreel::fetch(descriptor_, index, picks, *pool);
   }
 

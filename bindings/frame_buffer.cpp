@@ -29,7 +29,7 @@ std::size_t append_many(FrameBuffer& frames, nb::list records, std::size_t start
 }
 
 void drain_to(FrameBuffer& frames, int descriptor) {
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   write_all(descriptor, {frames.bytes()});
   frames.clear();
 }
@@ -38,7 +38,7 @@ void drain_to(FrameBuffer& frames, int descriptor) {
 // they are.
 void write_frame(int descriptor, nb::object record) {
   const BytesView view(record);
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   std::array<std::byte, kHeaderBytes> header;
   std::array<std::byte, kFooterBytes> footer;
   write_header(view.bytes().size(), header);

@@ -1,9 +1,24 @@
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <system_error>
 
 #include "bindings.hpp"
 
 namespace tfreel::python {
+
+Unlocked::~Unlocked() {
+#if defined(__GLIBCXX__)
+  try {
+    PyEval_RestoreThread(state_);
+  } catch (const abi::__forced_unwind&) {
+    while (true) ::pause();
+  }
+#else
+  PyEval_RestoreThread(state_);
+#endif
+}
 
 BytesView::BytesView(nb::handle object) {
   if (PyBytes_Check(object.ptr())) {

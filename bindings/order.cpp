@@ -16,7 +16,7 @@ std::uint64_t index_at(const Permutation& permutation, std::uint64_t position) {
 nb::object indices(const Permutation& permutation, std::uint64_t start, std::uint64_t stop) {
   if (start > stop || stop > permutation.size()) throw nb::index_error("positions out of range");
   return new_array<std::uint64_t>(stop - start, [&](std::span<std::uint64_t> out) {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     permutation.fill(start, out);
   });
 }

@@ -6,8 +6,7 @@ namespace tfreel {
 
 std::shared_ptr<BufferPool::Buffer> BufferPool::take(std::size_t capacity) {
   std::unique_ptr<Buffer> buffer;
-  {
-    const std::lock_guard lock(mutex_);
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
     const auto fits = std::find_if(idle_.begin(), idle_.end(),
                                    [&](const auto& idle) { return idle->capacity >= capacity; });
     if (fits != idle_.end()) {
@@ -27,7 +26,8 @@ std::shared_ptr<BufferPool::Buffer> BufferPool::take(std::size_t capacity) {
 }
 
 void BufferPool::give_back(std::unique_ptr<Buffer> buffer) noexcept {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
   idle_.push_back(std::move(buffer));  // never allocates: room for one too many was reserved
   if (idle_.size() <= kMostIdle) return;
   // Keep the large ones: a stream that had one large record usually has another.

@@ -51,7 +51,8 @@ class _Rapid:
     """Reads by rapidgzip, which builds its own seek points as it goes.
 
     It is fast, and was not made for files that change: when a file gets shorter in the middle of a read, it
-    ends the process. So the size is looked at before every read.
+    ends the process. So the size is looked at before every read. Nor was it made for forks: its locks and
+    threads stay behind. So the child of a fork reads by snapshots.
     """
 
     def __init__(self, file: LocalFile) -> None:
@@ -59,10 +60,13 @@ class _Rapid:
         self._lock = threading.Lock()
         self._reader: Any = None
         self._reached = 0
+        self._instead: Snapshots | None = None  # after a fork
         renew_after_fork(self)
         _open_readers.add(self)
 
     def read(self, size: int, offset: int) -> bytes:
+        if self._instead is not None:
+            return self._instead.read(size, offset)
         with self._lock:
             if self._file.current_identity().size < self._file.size:
                 raise CodecError("file_changed", "the file was truncated while it was open", 0)
@@ -104,7 +108,7 @@ class _Rapid:
             reader.close()
 
     def after_fork(self) -> None:
-        self._lock = threading.Lock()
+        self._instead = Snapshots(self._file, "gzip")
         reader, self._reader = self._reader, None
         if reader is not None:  # to free it would be to wait for its threads, which are not here
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(reader))
