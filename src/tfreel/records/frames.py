@@ -6,6 +6,7 @@ What to do about a fault is for the caller to decide.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -117,6 +118,7 @@ class PlainFrames:
         self._options = options
         self._note = note
         self._told = False  # that the file changed
+        self._reopened = False
         self._go_to(start)
 
     def _go_to(self, start: Position) -> None:
@@ -147,7 +149,12 @@ class PlainFrames:
         if self._process != os.getpid():  # the thread that reads ahead did not follow us through the fork
             self._go_to(self.position)
         while True:
-            found = _next(self._reader, self._file)
+            try:
+                found = _next(self._reader, self._file)
+            except OSError as error:
+                if error.errno != errno.ESTALE or not self._reopen():
+                    raise
+                continue
             if found is None:
                 return self._conclude()
             if isinstance(found, _core.Block):
@@ -159,6 +166,19 @@ class PlainFrames:
                 f" {found.kind}: a second read was good; suspect memory, cable or controller"
             )
             self._go_to(Position(found.begin, found.record))
+
+    def _reopen(self) -> bool:
+        """Opens the file anew, once, if it is still the same: a network file system can lose a handle."""
+        file = LocalFile(self._file.path)
+        known = self._file.identity
+        same = (file.size, file.identity.mtime_ns) == (known.size, known.mtime_ns)
+        if self._reopened or not same:
+            return False
+        at = self.position
+        self._file = file
+        self._reopened = True
+        self._go_to(at)
+        return True
 
     def _was_transient(self, fault: _core.Fault) -> bool:
         """Whether the same bytes are sound when they are read once more, from the disk."""
