@@ -58,7 +58,10 @@ void write_all(int descriptor, std::initializer_list<std::span<const std::byte>>
   }
   std::size_t first = 0;
   while (first < count) {
-    const ssize_t wrote = ::writev(descriptor, &vectors[first], static_cast<int>(count - first));
+    const ssize_t wrote =
+        vectors[first].iov_len > kLargestTransfer
+            ? ::write(descriptor, vectors[first].iov_base, kLargestTransfer)
+            : ::writev(descriptor, &vectors[first], static_cast<int>(count - first));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0 && errno == EAGAIN) {
       wait_until_writable(descriptor);

@@ -652,3 +652,21 @@ def test_the_number_of_threads_changes_nothing(tmp_path: Path, threads: int) -> 
     files, expected = write_set(tmp_path, "gzip")
     assert list(tfreel.open(files, threads=threads)) == expected
     assert tfreel.build_index(files, threads=threads) == [f"{file}{INDEX_SUFFIX}" for file in files]
+
+
+def test_a_file_that_is_written_anew_or_added_to_loses_its_old_index(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    for mode in ("x", "w", "a"):
+        with tfreel.Writer(path, mode=mode) as out:
+            out.write_many(RECORDS)
+        assert len(tfreel.open(path)) == (2 if mode == "a" else 1) * len(RECORDS)
+        tfreel.build_index(path)
+
+
+def test_a_set_that_is_written_anew_loses_its_old_indexes(tmp_path: Path) -> None:
+    for shards in (4, 2):
+        with tfreel.ShardedWriter(tmp_path / "a.tfrecord", shards=shards, mode="w") as out:
+            out.write_many(RECORDS)
+        assert len(tfreel.open(tmp_path / "a.tfrecord")) == len(RECORDS)
+        tfreel.build_index(tmp_path / "a.tfrecord")
+    assert len(list(tmp_path.glob("*.tfreel-index"))) == 2

@@ -373,6 +373,22 @@ def test_write_many_of_a_list_leaves_the_list_alone(tmp_path: Path) -> None:
     assert records == [b"a", b"b", b"c"]
 
 
+@pytest.mark.parametrize("codec", CODECS)
+def test_write_block_keeps_its_place_among_other_records(tmp_path: Path, codec: str) -> None:
+    records = [*RECORDS, b"x" * BUFFER_BYTES, *RECORDS]
+    source = write_file(tmp_path / "source.tfrecord", records)
+    path = tmp_path / ("a" + SUFFIXES[codec])
+    with tfreel.Writer(path) as out:
+        out.write(b"before")
+        for block in tfreel.read(source).blocks():
+            out.write_block(block)
+        out.write(b"after")
+        assert out.records_written == len(records) + 2
+    assert inflated(path.read_bytes(), codec) == frames([b"before", *records, b"after"])
+    with pytest.raises(ValueError, match="closed"):
+        out.write_block(block)
+
+
 # Compression ------------------------------------------------------------------------------------------------
 
 

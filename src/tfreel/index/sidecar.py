@@ -19,10 +19,8 @@ import numpy.typing as npt
 from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.errors import StaleIndexError
-from tfreel.storage.paths import display
+from tfreel.storage.paths import INDEX_SUFFIX, display
 from tfreel.storage.publish import write_atomically
-
-INDEX_SUFFIX = ".tfreel-index"
 
 _MAGIC = b"TFREELIX"
 _VERSION = 1

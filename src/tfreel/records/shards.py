@@ -16,7 +16,7 @@ from tfreel.compression import checked_level, codec_for_path, codec_named
 from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.names import PathLike
-from tfreel.storage.paths import display, shard_name, split_suffix
+from tfreel.storage.paths import INDEX_SUFFIX, display, shard_name, split_suffix
 from tfreel.storage.publish import NewFile, sync_directory
 
 _MEMORY_BYTES = 1 << 26
@@ -256,6 +256,8 @@ class ShardedWriter:
         old = self._old_files()
         for path in old:
             os.unlink(path)
+            with suppress(OSError):  # there may be none
+                os.unlink(path + INDEX_SUFFIX)
         if old and self._durable:
             sync_directory(os.path.dirname(self.path) or ".")
 

@@ -19,7 +19,7 @@ from tfreel.errors import CorruptError
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
 from tfreel.storage.names import PathLike
-from tfreel.storage.paths import display
+from tfreel.storage.paths import INDEX_SUFFIX, display
 from tfreel.storage.publish import GrownFile, NewFile, wait_until_writable
 
 
@@ -237,6 +237,9 @@ class Writer:
             if self._file is not None:
                 self._file.publish(path)
         self._retire(_closed)
+        # An index of what was there before is of no use, and would be refused.
+        with suppress(OSError):
+            os.unlink((path or self.path) + INDEX_SUFFIX)
 
     def abort(self) -> None:
         """Removes what was written, as if the writer had never been opened."""
@@ -404,6 +407,7 @@ def _checked_end(path: str, codec: Codec) -> int:
         raise ValueError(f"{display(path)}: a zlib file holds one stream and cannot be added to; gzip can")
     advice = f"nothing was added. tfreel.repair({path!r}, …) makes a sound copy to add to"
     notes: list[str] = []
+    size = os.path.getsize(path)  # before the look: what comes in between was not looked at, and is refused
     with closing(open_frames(path, ReadOptions(compression=codec), Position(), notes.append)) as frames:
         while (found := frames.step()) is not None:
             if isinstance(found, Fault):
@@ -416,7 +420,7 @@ def _checked_end(path: str, codec: Codec) -> int:
                 )
     if codec == "gzip" and notes:  # padding: harmless at the end, but no member may follow it
         raise CorruptError(f"{display(path)}: {notes[0]}; {advice}", path=path, kind="trailing_garbage")
-    return os.path.getsize(path)
+    return size
 
 
 def as_bytes(record: object) -> bytes | bytearray | memoryview:

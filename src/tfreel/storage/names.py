@@ -11,13 +11,13 @@ from itertools import islice
 from typing import BinaryIO, TypeAlias
 
 from tfreel.storage.manifest import MANIFEST_SUFFIX, check_manifest, shards_of_manifest
-from tfreel.storage.paths import display, shard_name
+from tfreel.storage.paths import INDEX_SUFFIX, display, shard_name
 
 PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Paths: TypeAlias = PathLike | BinaryIO | Iterable[PathLike | BinaryIO]
 
 # What we put beside data; a glob for data does not mean it.
-SIDECAR_SUFFIXES = (".tfreel-index", ".idx", MANIFEST_SUFFIX, ".lost.jsonl")
+SIDECAR_SUFFIXES = (INDEX_SUFFIX, ".idx", MANIFEST_SUFFIX, ".lost.jsonl")
 
 _SHARD = re.compile(r"^(?P<prefix>.*)-(?P<index>\d{5,})-of-(?P<count>\d{5,})(?P<suffix>.*)$", re.DOTALL)
 _SHARD_COUNT = re.compile(r"-?@(\d+)")

@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# The index of a file lies beside it, under its name and this.
+INDEX_SUFFIX = ".tfreel-index"
+
 
 def display(path: str | bytes) -> str:
     """The path for a message: control characters and undecodable bytes escaped, so that it stays one line."""
