@@ -75,14 +75,14 @@ void make_decoder(Bound<Decoder>* self, std::uint64_t offset, std::uint64_t reco
 
 void make_file_reader(Bound<FileReader>* self, int descriptor, std::uint64_t size,
                       std::uint64_t offset, std::uint64_t record, bool verify, bool salvage,
-                      std::uint64_t max_record_bytes, bool ahead) {
+                      std::uint64_t max_record_bytes) {
   const DecoderOptions options{.offset = offset,
                                .record = record,
                                .size = size,
                                .verify = verify,
                                .salvage = salvage,
                                .max_record_bytes = max_record_bytes};
-  new (self) Bound<FileReader>{{descriptor, options, ahead}};
+  new (self) Bound<FileReader>{{descriptor, options}};
 }
 
 }  // namespace
@@ -112,8 +112,7 @@ void bind_decoder(nb::module_& module) {
   bind_source<FileReader>(module, "FileReader", "Blocks of records and faults of an open file.")
       .def("__init__", &make_file_reader, nb::arg("descriptor"), nb::kw_only(), nb::arg("size"),
            nb::arg("offset") = 0, nb::arg("record") = 0, nb::arg("verify") = true,
-           nb::arg("salvage") = false, nb::arg("max_record_bytes") = usual.max_record_bytes,
-           nb::arg("ahead") = false);
+           nb::arg("salvage") = false, nb::arg("max_record_bytes") = usual.max_record_bytes);
 }
 
 }  // namespace tfreel::python

@@ -94,7 +94,6 @@ class FileReader:
         verify: bool = True,
         salvage: bool = False,
         max_record_bytes: int = ...,
-        ahead: bool = False,
     ) -> None: ...
     def next(self) -> Block | Fault | None: ...
     @property

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import atexit
 import bisect
-import ctypes
 import importlib.util
 import os
 import threading
 import weakref
 import zlib
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from tfreel.compression import Codec, CodecError
 from tfreel.storage.files import LocalFile
@@ -51,22 +50,20 @@ class _Rapid:
     """Reads by rapidgzip, which builds its own seek points as it goes.
 
     It is fast, and was not made for files that change: when a file gets shorter in the middle of a read, it
-    ends the process. So the size is looked at before every read. Nor was it made for forks: its locks and
-    threads stay behind. So the child of a fork reads by snapshots.
+    ends the process. So the size is looked at before every read. Nor was it made for forks, or for the end of
+    the interpreter: its threads must not live through either. So all its readers are closed before.
     """
+
+    _lock = threading.RLock()  # of all of them: one keeps all processors busy
+    _all: ClassVar[weakref.WeakSet[_Rapid]] = weakref.WeakSet()
+    _reader: Any = None
 
     def __init__(self, file: LocalFile) -> None:
         self._file = file
-        self._lock = threading.Lock()
-        self._reader: Any = None
         self._reached = 0
-        self._instead: Snapshots | None = None  # after a fork
-        renew_after_fork(self)
-        _open_readers.add(self)
+        self._all.add(self)
 
     def read(self, size: int, offset: int) -> bytes:
-        if self._instead is not None:
-            return self._instead.read(size, offset)
         with self._lock:
             if self._file.current_identity().size < self._file.size:
                 raise CodecError("file_changed", "the file was truncated while it was open", 0)
@@ -107,22 +104,25 @@ class _Rapid:
         if reader is not None:
             reader.close()
 
-    def after_fork(self) -> None:
-        self._instead = Snapshots(self._file, "gzip")
-        reader, self._reader = self._reader, None
-        if reader is not None:  # to free it would be to wait for its threads, which are not here
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(reader))
+    def __del__(self) -> None:
+        with self._lock:
+            self._close()
+
+    @classmethod
+    def rest(cls) -> None:
+        """Sees to it that there are no threads, and will be none before `go_on`."""
+        cls._lock.acquire()
+        for reader in list(cls._all):
+            reader._close()
+
+    @classmethod
+    def go_on(cls) -> None:
+        """Ends the rest."""
+        cls._lock.release()
 
 
-# A reader of rapidgzip that is still open when the interpreter ends aborts the process.
-_open_readers: weakref.WeakSet[_Rapid] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_readers() -> None:
-    for reader in list(_open_readers):
-        reader._lock.acquire()  # for ever: a thread that is still running opens no new one
-        reader._close()
+os.register_at_fork(before=_Rapid.rest, after_in_parent=_Rapid.go_on, after_in_child=_Rapid.go_on)
+atexit.register(_Rapid.rest)  # for ever
 
 
 @dataclass(slots=True)

@@ -19,14 +19,12 @@ from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_membe
 from tfreel.records.report import TAIL_KINDS, Fault, describe
 from tfreel.storage.files import LocalFile, looks_like
 from tfreel.storage.paths import display, naming
-from tfreel.threads import thread_count
 
 Note: TypeAlias = Callable[[str], None]
 
 _HEAD_BYTES = 512
 _LOOK_AHEAD_BYTES = 1 << 20
 _POLL_SECONDS = 0.1
-_AHEAD_BYTES = 1 << 22
 _REREAD_BYTES = 1 << 30
 _REREAD_TIMES = 4
 
@@ -119,16 +117,10 @@ class PlainFrames:
         self._note = note
         self._told = False  # that the file changed
         self._reopened = False
-        self._go_to(start)
-
-    def _go_to(self, start: Position) -> None:
-        # A thread of its own pays for itself only where there is something to do, and somewhere to run.
-        ahead = self._file.size - start.offset >= _AHEAD_BYTES and thread_count() > 1
-        self._process = os.getpid()
-        self._reader = self._read_from(start, ahead=ahead)
+        self._reader = self._read_from(start)
 
     def _read_from(
-        self, start: Position, *, salvage: bool | None = None, end: int | None = None, ahead: bool = False
+        self, start: Position, *, salvage: bool | None = None, end: int | None = None
     ) -> _core.FileReader:
         return _core.FileReader(
             self._file.descriptor,
@@ -138,7 +130,6 @@ class PlainFrames:
             verify=self._options.verify,
             salvage=self._options.salvage if salvage is None else salvage,
             max_record_bytes=self._options.max_record_bytes,
-            ahead=ahead,
         )
 
     @property
@@ -146,8 +137,6 @@ class PlainFrames:
         return Position(self._reader.offset, self._reader.record)
 
     def step(self) -> _core.Block | Fault | None:
-        if self._process != os.getpid():  # the thread that reads ahead did not follow us through the fork
-            self._go_to(self.position)
         while True:
             try:
                 found = _next(self._reader, self._file)
@@ -165,7 +154,7 @@ class PlainFrames:
                 f"{display(self._file.path)}: record {found.record} at byte {found.begin}: transient"
                 f" {found.kind}: a second read was good; suspect memory, cable or controller"
             )
-            self._go_to(Position(found.begin, found.record))
+            self._reader = self._read_from(Position(found.begin, found.record))
 
     def _reopen(self) -> bool:
         """Opens the file anew, once, if it is still the same: a network file system can lose a handle."""
@@ -177,7 +166,7 @@ class PlainFrames:
         at = self.position
         self._file = file
         self._reopened = True
-        self._go_to(at)
+        self._reader = self._read_from(at)
         return True
 
     def _was_transient(self, fault: _core.Fault) -> bool:
