@@ -38,8 +38,8 @@ format: $(VENV)/check ## put all code into shape
 	$(BIN)/ruff check --fix src tests benchmarks examples
 	$(BIN)/clang-format -i core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp bindings/*.hpp bindings/*.cpp
 
-bench: $(VENV)-bench/installed ## measure against the peers, side by side, and keep the receipt
-	$(VENV)-bench/bin/python benchmarks/run.py --save bench
+bench: $(VENV)-bench/installed ## measure against the peers, side by side; ARGS="--scale 0.1 --save NAME"
+	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
 
 clean: ## forget everything that was built
 	rm -rf $(VENV) $(VENV)-bench build dist demo-output

@@ -60,8 +60,8 @@ def _findings(batches: Race, singles: Race) -> list[Line]:
     return [
         compare(batches, "array_record", "tfreel", "1,024 at a time: tfreel against {slow}", limit=4),
         compare(batches, "os.pread", "tfreel", f"1,024 at a time: {share}", unit="%"),
-        compare(singles, "array_record", "tfreel", "one by one: tfreel against {slow}", limit=100),
-        compare(singles, _DEFAULT, "tfreel", "one by one: tfreel against {slow}, read([i])"),
+        compare(singles, _DEFAULT, "tfreel", "one by one: tfreel against {slow}, read([i])", limit=100),
+        compare(singles, "array_record", "tfreel", "one by one: tfreel against its fastest way, {slow}"),
         compare(singles, "os.pread", "tfreel", f"one by one: {share}", unit="%"),
     ]
 
