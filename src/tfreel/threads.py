@@ -6,7 +6,6 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
@@ -49,6 +48,8 @@ def in_threads(
     workers = min(thread_count(threads), len(items))
     if workers <= 1:
         return [work(item, lambda: None) for item in items]
+    from concurrent.futures import ThreadPoolExecutor  # here, because it costs as much as all of tfreel
+
     stopped = threading.Event()
 
     def pulse() -> None:

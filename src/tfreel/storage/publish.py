@@ -7,7 +7,6 @@ import fcntl
 import hashlib
 import os
 import re
-import secrets
 import select
 import weakref
 from contextlib import suppress
@@ -94,7 +93,7 @@ class NewFile(OutputFile):
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "is a directory", display(path))
         self.temporary = os.path.join(
-            directory, f"{_temporary_prefix(path)}{os.getpid()}-{secrets.token_hex(4)}.tmp"
+            directory, f"{_temporary_prefix(path)}{os.getpid()}-{os.urandom(4).hex()}.tmp"
         )
         descriptor = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         super().__init__(path, descriptor, durable=durable)
