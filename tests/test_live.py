@@ -71,7 +71,7 @@ def many_records(count: int, size: int = 1000) -> list[bytes]:
 
 
 MOST = many_records(9000)
-MANY = MOST[:5000]  # enough for plain files to be read ahead by a thread
+MANY = MOST[:5000]  # many times what is read at once
 FEW = MANY[:1500]
 
 
@@ -220,7 +220,7 @@ def test_a_file_rewritten_with_something_else_under_a_reader_is_a_fault(tmp_path
     reader = tfreel.read(path)
     first = next(reader)
     with path.open("r+b") as file:
-        file.seek(1016 * 3000 + 300)  # farther than is read ahead
+        file.seek(1016 * 3000 + 300)  # far from what has been read
         file.write(bytes(MIB))
     records, error = until_fault(reader)
     assert [first, *records] == MANY[:3000]
@@ -1121,9 +1121,13 @@ class Interruption:
         sys.settrace(None)
 
     def _enter_frame(self, frame: FrameType, event: str, argument: object) -> Any:
-        ours = frame.f_code.co_filename.startswith(OURS)
-        if not ours or frame.f_code.co_name in ("__del__", "close", "stop", "_go_back"):
+        if not frame.f_code.co_filename.startswith(OURS):
             return None
+        caller: FrameType | None = frame
+        while caller is not None:  # what cleans up is not interrupted a second time
+            if caller.f_code.co_name in ("__del__", "close", "_go_back"):
+                return None
+            caller = caller.f_back
         frame.f_trace_opcodes = True
         frame.f_trace_lines = False
         return self._step
