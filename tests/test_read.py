@@ -532,7 +532,7 @@ def test_every_state_gives_exactly_the_tail(tmp_path: Path, codec: str) -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_every_state_gives_exactly_the_tail_across_blocks(tmp_path: Path, codec: str) -> None:
-    records = [bytes([i]) * (i * 163 % 9000) for i in range(150)]  # more than one block
+    records = [bytes([i]) * (i * 489 % 27000) for i in range(150)]  # more than one block
     path = write_file(tmp_path / "a", records, codec)
     assert len(list(tfreel.read(path).blocks())) > 1
     for state, produced in states_of(path):

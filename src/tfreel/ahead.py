@@ -49,7 +49,7 @@ class ReadAhead:
 
     _process = 0
 
-    def __init__(self, pieces: Iterator[bytes], depth: int = 8) -> None:
+    def __init__(self, pieces: Iterator[bytes], depth: int = 4) -> None:
         self._channel = _Channel(depth)
         self._over = False
         self._process = os.getpid()

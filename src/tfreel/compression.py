@@ -21,7 +21,7 @@ Codec: TypeAlias = Literal["none", "gzip", "zlib"]
 _CODECS: dict[str, Codec] = {"none": "none", "": "none", "gzip": "gzip", "zlib": "zlib"}
 _SUFFIXES: dict[str, Codec] = {".gz": "gzip", ".gzip": "gzip", ".zlib": "zlib", ".zz": "zlib"}
 
-_CHUNK_BYTES = 1 << 18
+_CHUNK_BYTES = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b\x08"
 _LONGEST_GZIP_TEXT = 1 << 16
 _HEADER_BYTES = 12

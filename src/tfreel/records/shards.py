@@ -16,8 +16,8 @@ from tfreel.compression import checked_level, codec_for_path, codec_named
 from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.names import PathLike
-from tfreel.storage.paths import INDEX_SUFFIX, display, shard_name, split_suffix
-from tfreel.storage.publish import NewFile, sync_directory
+from tfreel.storage.paths import display, shard_name, split_suffix
+from tfreel.storage.publish import NewFile, forget_index, sync_directory
 
 _MEMORY_BYTES = 1 << 26
 _SMALLEST_BUFFER_BYTES = 1 << 13
@@ -256,8 +256,7 @@ class ShardedWriter:
         old = self._old_files()
         for path in old:
             os.unlink(path)
-            with suppress(OSError):  # there may be none
-                os.unlink(path + INDEX_SUFFIX)
+            forget_index(path)
         if old and self._durable:
             sync_directory(os.path.dirname(self.path) or ".")
 

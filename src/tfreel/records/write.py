@@ -19,8 +19,8 @@ from tfreel.errors import CorruptError
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
 from tfreel.storage.names import PathLike
-from tfreel.storage.paths import INDEX_SUFFIX, display
-from tfreel.storage.publish import GrownFile, NewFile, wait_until_writable
+from tfreel.storage.paths import display
+from tfreel.storage.publish import GrownFile, NewFile, forget_index, wait_until_writable
 
 
 @runtime_checkable
@@ -237,9 +237,7 @@ class Writer:
             if self._file is not None:
                 self._file.publish(path)
         self._retire(_closed)
-        # An index of what was there before is of no use, and would be refused.
-        with suppress(OSError):
-            os.unlink((path or self.path) + INDEX_SUFFIX)
+        forget_index(path or self.path)
 
     def abort(self) -> None:
         """Removes what was written, as if the writer had never been opened."""

@@ -11,7 +11,7 @@ import select
 import weakref
 from contextlib import suppress
 
-from tfreel.storage.paths import display, naming
+from tfreel.storage.paths import INDEX_SUFFIX, display, naming
 
 _LONGEST_NAME_BYTES = 200
 
@@ -260,6 +260,13 @@ def sync_directory(path: str) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def forget_index(path: str) -> None:
+    """Removes the index of a file that is not what it was: it would be refused."""
+    if os.path.exists(path + INDEX_SUFFIX):
+        with suppress(OSError):
+            os.unlink(path + INDEX_SUFFIX)
 
 
 def write_whole(descriptor: int, data: bytes) -> None:
