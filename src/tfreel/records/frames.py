@@ -11,14 +11,14 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol, TypeAlias
+from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
 
 from tfreel import _core
 from tfreel.ahead import ReadAhead
 from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_member, inflate, is_plain
 from tfreel.records.report import TAIL_KINDS, Fault, describe
 from tfreel.storage.files import LocalFile, looks_like
-from tfreel.storage.paths import display, naming
+from tfreel.storage.paths import display
 
 Note: TypeAlias = Callable[[str], None]
 
@@ -41,8 +41,7 @@ class ReadOptions:
     follow_seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """The place of a record in a file: its offset in the uncompressed stream, and its ordinal."""
 
     offset: int = 0
@@ -472,10 +471,13 @@ def _perhaps_foreign(fault: Fault, head: bytes, stated: Codec | None, *, nothing
 
 
 def _next(reader: _core.FileReader, file: LocalFile) -> _core.Block | _core.Fault | None:
-    with naming(file.path):
+    try:  # and not `naming`, which costs as much as a block does
         while (found := reader.next()) is None and not reader.finished:
             pass
-        return found
+    except OSError as error:
+        error.filename = display(file.path)
+        raise
+    return found
 
 
 def _failing(error: CodecError) -> Iterator[bytes]:
