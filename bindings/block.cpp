@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "sources.hpp"
 
 namespace tfreel::python {
 namespace {
@@ -34,49 +35,92 @@ nb::object to_list(const Block& block) {
 
 // An iterator of records whose subclass, in Python, brings the blocks. The step from record to
 // record happens here, so that it costs no Python call; the step from block to block is policy and
-// lives in Python.
+// lives in Python. A file may come along with its block: long records that follow in it are then
+// read by themselves, straight into the object that is given out.
 struct BlockIterator {
   nb::object holder;  // keeps the block alive
   const Block* block = nullptr;
   std::size_t next = 0;
+  nb::object file_holder;
+  FileReader* file = nullptr;
+  std::size_t long_records = 0;  // given out since clear(), beside those of blocks
   bool advancing = false;
 
-  void clear() {
+  void drop_block() {
     block = nullptr;
     next = 0;
     holder.reset();
+    offer_file(nullptr);
   }
+  void clear() {
+    drop_block();
+    long_records = 0;
+  }
+  void offer_file(Bound<FileReader>* offered) {
+    file = offered == nullptr ? nullptr : &offered->source;
+    file_holder = offered == nullptr ? nb::object() : nb::find(offered);
+  }
+};
+
+// While this lives, the iterator is being advanced, and no other thread may do so too.
+class Advancing {
+ public:
+  explicit Advancing(BlockIterator& iterator) : iterator_(iterator) { iterator.advancing = true; }
+  ~Advancing() { iterator_.advancing = false; }
+  Advancing(const Advancing&) = delete;
+  Advancing& operator=(const Advancing&) = delete;
+
+ private:
+  BlockIterator& iterator_;
 };
 
 // Asks the subclass for the next block; false at the end or with a Python error set.
 bool advance(BlockIterator& iterator, PyObject* self) {
-  if (iterator.advancing) {
-    PyErr_SetString(PyExc_RuntimeError,
-                    "this reader is being advanced by another thread; give each thread a reader of "
-                    "its own, or share it behind a lock");
-    return false;
-  }
-  iterator.clear();  // first: a block nobody holds lends its memory to the next
-  iterator.advancing = true;
-  PyObject* found = PyObject_CallMethod(self, "_next_block", nullptr);
-  iterator.advancing = false;
-  if (found == nullptr) return false;
-  iterator.holder = nb::steal(found);
-  if (iterator.holder.is_none()) {
-    iterator.clear();
-    return false;
-  }
-  if (!nb::try_cast(iterator.holder, iterator.block)) {
-    iterator.clear();
+  iterator.drop_block();  // first: a block nobody holds lends its memory to the next
+  nb::object found = nb::steal(PyObject_CallMethod(self, "_next_block", nullptr));
+  if (!found.is_valid() || found.is_none()) return false;
+  if (!nb::try_cast(found, iterator.block)) {
     PyErr_SetString(PyExc_TypeError, "_next_block must return a Block or None");
     return false;
   }
+  iterator.holder = std::move(found);
   return true;
+}
+
+// The next record of the file that came with the block, if it is long; otherwise nullptr, and no
+// error is set.
+PyObject* long_record(BlockIterator& iterator) {
+  if (iterator.file == nullptr) return nullptr;
+  const std::size_t length = iterator.file->long_record();
+  if (length == 0) return nullptr;
+  nb::object record =
+      nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(length)));
+  if (!record.is_valid()) {
+    PyErr_Clear();  // memory is short: the next block will say so, if it finds none either
+    return nullptr;
+  }
+  const auto out = std::as_writable_bytes(std::span{PyBytes_AS_STRING(record.ptr()), length});
+  {
+    const Unlocked unlocked;
+    if (!iterator.file->read_long(out)) return nullptr;
+  }
+  ++iterator.long_records;
+  return record.release().ptr();
 }
 
 PyObject* iterator_next(PyObject* self) {
   auto& iterator = *nb::inst_ptr<BlockIterator>(self);
   while (iterator.block == nullptr || iterator.next >= iterator.block->size()) {
+    if (iterator.advancing) {
+      PyErr_SetString(PyExc_RuntimeError,
+                      "this reader is being advanced by another thread; give each thread a reader "
+                      "of its own, or share it behind a lock");
+      return nullptr;
+    }
+    const Advancing advancing(iterator);
+    // Long records come without a step in Python, where Ctrl-C would be noticed.
+    if (iterator.file != nullptr && PyErr_CheckSignals() != 0) return nullptr;
+    if (PyObject* record = long_record(iterator)) return record;
     if (!advance(iterator, self)) return nullptr;
   }
   const auto bytes = iterator.block->payload(iterator.next++);
@@ -118,6 +162,8 @@ void bind_block(nb::module_& module) {
                      return it.block == nullptr ? nb::none() : nb::object(it.holder);
                    })
       .def_prop_ro("_taken", [](const BlockIterator& it) { return it.next; })
+      .def_ro("_long_records", &BlockIterator::long_records)
+      .def("_offer_file", &BlockIterator::offer_file, nb::arg("file").none())
       .def("_clear", &BlockIterator::clear);
 }
 

@@ -8,29 +8,10 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "file_reader.hpp"
+#include "sources.hpp"
 
 namespace tfreel::python {
 namespace {
-
-// A source of blocks and faults (a Decoder or a FileReader) that remembers having come to its end.
-template <typename Source>
-struct Bound {
-  Source source;
-  bool finished = false;
-
-  nb::object next() {
-    Decoder::Step step;
-    {
-      const Unlocked unlocked;
-      step = source.next();
-    }
-    if (step == Decoder::Step::records) return nb::cast(source.take_block());
-    if (step == Decoder::Step::fault) return nb::cast(source.fault());
-    finished = step == Decoder::Step::finished;
-    return nb::none();
-  }
-};
 
 template <typename Source>
 nb::class_<Bound<Source>> bind_source(nb::module_& module, const char* name, const char* doc) {

@@ -90,6 +90,28 @@ Decoder::Step Decoder::next() {
   return Step::fault;
 }
 
+std::optional<Decoder::Awaited> Decoder::awaited() const noexcept {
+  const auto bytes = window();
+  if (state_ != State::framing || bytes.size() < kHeaderBytes) return {};
+  const Header header = read_header(bytes);
+  if (!header.sound() || !plausible(header, offset())) return {};
+  const auto arrived = bytes.subspan(kHeaderBytes);
+  if (arrived.size() >= header.length) return {};
+  return Awaited{header.length, arrived};
+}
+
+void Decoder::pass(const Awaited& record, std::span<const std::byte> behind) {
+  origin_ = offset() + record.length + kFrameOverhead;
+  begin_ = end_ = 0;
+  buffer_.reset();  // the last block may still lie in it; if not, the pool gives it again
+  consume(0);
+  ++record_;
+  const auto target = space();
+  const std::size_t size = std::min(behind.size(), target.size());
+  std::copy_n(behind.begin(), size, target.begin());
+  filled(size);
+}
+
 // The hot loop: takes sound records until something else turns up, then lets `diagnose` say what.
 // What it says about the place behind a run of records is asked for again, by the next call.
 Decoder::Step Decoder::frames() {

@@ -50,6 +50,15 @@ class Decoder {
   Block take_block() noexcept { return std::move(block_); }
   const Fault& fault() const noexcept { return fault_; }
 
+  // The next record, where its sound header has come but not yet all of its payload.
+  struct Awaited {
+    std::uint64_t length;                // of the payload
+    std::span<const std::byte> arrived;  // the first bytes of it
+  };
+  std::optional<Awaited> awaited() const noexcept;
+  // The awaited record came another way and was sound. `behind` is what follows it in the stream.
+  void pass(const Awaited& record, std::span<const std::byte> behind);
+
   // Stream offset of the next byte to be fed.
   std::uint64_t input_offset() const noexcept { return origin_ + end_; }
   // Stream offset and ordinal of the next record to be decoded.

@@ -48,6 +48,19 @@ std::size_t read_at(int descriptor, std::span<std::byte> out, std::uint64_t offs
   return done;
 }
 
+std::size_t read_at(int descriptor, std::span<std::byte> first, std::span<std::byte> second,
+                    std::uint64_t offset) {
+  const std::array<iovec, 2> vectors{
+      {{first.data(), first.size()}, {second.data(), second.size()}}};
+  const ssize_t got = ::preadv(descriptor, vectors.data(), 2, static_cast<off_t>(offset));
+  if (got < 0 && errno != EINTR) fail("preadv");
+  // Almost always it was all, in one call.
+  std::size_t done = got < 0 ? 0 : static_cast<std::size_t>(got);
+  if (done < first.size()) done += read_at(descriptor, first.subspan(done), offset + done);
+  if (done < first.size()) return done;
+  return done + read_at(descriptor, second.subspan(done - first.size()), offset + done);
+}
+
 void write_all(int descriptor, std::initializer_list<std::span<const std::byte>> parts) {
   constexpr std::size_t kMostParts = 4;
   std::array<iovec, kMostParts> vectors{};

@@ -29,6 +29,10 @@ class OwnDescriptor {
 // process.
 std::size_t read_at(int descriptor, std::span<std::byte> out, std::uint64_t offset);
 
+// The same, into two places.
+std::size_t read_at(int descriptor, std::span<std::byte> first, std::span<std::byte> second,
+                    std::uint64_t offset);
+
 // Writes all of `parts`, in order, at the descriptor's own position.
 void write_all(int descriptor, std::initializer_list<std::span<const std::byte>> parts);
 

@@ -118,6 +118,67 @@ TEST(file_reader_reads_on_when_its_descriptor_is_closed_by_its_owner) {
   CHECK_EQ(read_all(reader), 2000u);
 }
 
+// A file of long records, of which the second is too short to be one.
+std::unique_ptr<std::FILE, int (*)(std::FILE*)> long_file(std::uint64_t& size) {
+  FrameBuffer frames(400000);
+  for (const std::size_t length : {40000, 100, 70000, 50000}) {
+    const std::vector<std::byte> record(length, static_cast<std::byte>(length / 1000));
+    frames.append(record);
+  }
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), std::fclose};
+  size = std::fwrite(frames.bytes().data(), 1, frames.size(), file.get());
+  std::fflush(file.get());
+  return file;
+}
+
+TEST(file_reader_reads_long_records_straight_into_place) {
+  DecoderOptions options;
+  const auto file = long_file(options.size);
+  FileReader reader(fileno(file.get()), options);
+  CHECK_EQ(reader.long_record(), 40000u);
+  std::vector<std::byte> record(40000);
+  CHECK(reader.read_long(record));
+  CHECK(record == std::vector<std::byte>(40000, std::byte{40}));
+  CHECK_EQ(reader.offset(), 40016u);
+  CHECK_EQ(reader.record(), 1u);
+  CHECK_EQ(reader.long_record(), 0u);
+  CHECK(reader.next() == Decoder::Step::records);
+  CHECK_EQ(reader.take_block().size(), 3u);
+  CHECK_EQ(reader.long_record(), 0u);
+  CHECK(reader.next() == Decoder::Step::finished);
+}
+
+TEST(file_reader_leaves_damaged_long_records_to_next) {
+  DecoderOptions options;
+  const auto file = long_file(options.size);
+  std::fseek(file.get(), 100, SEEK_SET);
+  std::fputc(0, file.get());
+  std::fflush(file.get());
+  FileReader reader(fileno(file.get()), options);
+  std::vector<std::byte> record(reader.long_record());
+  CHECK_EQ(record.size(), 40000u);
+  CHECK(!reader.read_long(record));
+  CHECK_EQ(reader.record(), 0u);
+  CHECK(reader.next() == Decoder::Step::fault);
+  CHECK(reader.fault().kind == FaultKind::data_crc);
+
+  options.verify = false;
+  FileReader trusting(fileno(file.get()), options);
+  record.resize(trusting.long_record());
+  CHECK(trusting.read_long(record));
+}
+
+TEST(file_reader_leaves_files_that_shrank_to_next) {
+  DecoderOptions options;
+  const auto file = long_file(options.size);
+  FileReader reader(fileno(file.get()), options);
+  std::vector<std::byte> record(reader.long_record());
+  CHECK_EQ(::ftruncate(fileno(file.get()), 40014), 0);
+  CHECK(!reader.read_long(record));
+  CHECK(reader.next() == Decoder::Step::fault);
+  CHECK(reader.fault().kind == FaultKind::truncated_body);
+}
+
 TEST(file_reader_throws_what_the_system_says) {
   const TemporaryFile file(100);
   const int directory = ::open("/", O_RDONLY | O_DIRECTORY);

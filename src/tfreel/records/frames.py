@@ -55,6 +55,10 @@ class Frames(Protocol):
         """The next block or fault; None at the end."""
 
     @property
+    def file_reader(self) -> _core.FileReader | None:
+        """What reads the file now, for callers that take long records from it by themselves."""
+
+    @property
     def position(self) -> Position:
         """Where the next block will begin."""
 
@@ -130,6 +134,10 @@ class PlainFrames:
             salvage=self._options.salvage if salvage is None else salvage,
             max_record_bytes=self._options.max_record_bytes,
         )
+
+    @property
+    def file_reader(self) -> _core.FileReader:
+        return self._reader
 
     @property
     def position(self) -> Position:
@@ -245,6 +253,7 @@ class StreamFrames:
         self._over = False
 
     codec: Codec = "none"
+    file_reader = None
 
     @property
     def compressed_bytes(self) -> int:
@@ -439,6 +448,7 @@ class _BrokenFrames:
 
     codec: Codec = "none"
     compressed_bytes = 0
+    file_reader = None
 
     def __init__(self, path: str, error: CodecError, start: Position) -> None:
         self.position = start

@@ -115,15 +115,25 @@ class Reader(_core.BlockIterator):
         self._start = position
         self._delivered = records
         self._block_size = 0
+        self._long_reported = 0
         self.files_completed = files
         self.codec: Codec | None = None  # of the file read last
-        self.report = Report()
+        self._report = Report()
 
     @property
     def records_produced(self) -> int:
         """Records delivered since the beginning, also across a saved state."""
         # Between two blocks the last one counts as a whole.
-        return self._delivered + (self._block_size if self._block is None else self._taken)
+        of_block = self._block_size if self._block is None else self._taken
+        return self._delivered + of_block + self._long_records
+
+    @property
+    def report(self) -> Report:
+        """What was read so far, and what was wrong with it."""
+        new = self._long_records - self._long_reported
+        report = self._report
+        report.records, self._long_reported = report.records + new, self._long_reported + new
+        return report
 
     def _position(self) -> Position:
         block = self._block
@@ -149,9 +159,10 @@ class Reader(_core.BlockIterator):
             try:
                 found = self._step()
                 if isinstance(found, _core.Block):
+                    self._offer_file(self._open().file_reader)
                     size = len(found)
                     self._block_size = size
-                    self.report.records += size
+                    self._report.records += size
                     return found
                 reported = self.report.mark()
                 if found is None or self._forgive(found):
@@ -176,6 +187,7 @@ class Reader(_core.BlockIterator):
 
     def _go_back(self, file: int, position: Position, files: int, error: BaseException) -> None:
         """Lets go of the file, to open it again where the last block that was delivered ended."""
+        self._offer_file(None)
         if self._frames is not None:
             self._frames.close()
         self._frames = None
@@ -336,6 +348,7 @@ class Reader(_core.BlockIterator):
                 self.report.records -= len(self._block) - self._taken
             self._frames.close()
             self._clear()
+            self._long_reported = 0
             self._frames = None
             self._start = start
             self._delivered = records
