@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Pulse: TypeAlias = Callable[[], None]
 
 
 def thread_count(threads: int | None = None) -> int:
@@ -37,30 +35,55 @@ class Abandoned(Exception):  # noqa: N818 - not an error: nobody waits for the r
     """Raised in a thread whose result is not wanted any more."""
 
 
-def in_threads(
-    work: Callable[[Item, Pulse], Result], items: Sequence[Item], threads: int | None = None
-) -> list[Result]:
-    """The results of `work` for each item, in order, from several threads.
+class Turn:
+    """What a piece of work is told when its turn comes.
 
-    `work` is given an item and a function to call now and then. That function raises as soon as the results
-    are not wanted any more, because another item failed or Ctrl-C was pressed: the caller need not wait.
+    Called, it raises as soon as the result is not wanted any more, because another piece failed or Ctrl-C was
+    pressed: the work should call it now and then, so that nobody need wait.
+
+    Attributes:
+        threads: How many threads the work may use itself.
     """
-    workers = min(thread_count(threads), len(items))
-    if workers <= 1:
-        return [work(item, lambda: None) for item in items]
-    from concurrent.futures import ThreadPoolExecutor  # here, because it costs as much as all of tfreel
 
-    stopped = threading.Event()
+    def __init__(self, threads: int = 1, *, within: Turn | None = None) -> None:
+        self.threads = threads
+        self._within = within
+        self._stopped = False
 
-    def pulse() -> None:
-        if stopped.is_set():
+    def stop(self) -> None:
+        """Says that the result is not wanted any more."""
+        self._stopped = True
+
+    def __call__(self) -> None:
+        if self._stopped:
             raise Abandoned
+        if self._within is not None:
+            self._within()
+
+
+ALONE = Turn()
+
+
+def in_threads(
+    work: Callable[[Item, Turn], Result],
+    items: Sequence[Item],
+    threads: int | None = None,
+    *,
+    within: Turn | None = None,
+) -> list[Result]:
+    """The results of `work` for each item, in order, from several threads."""
+    count = thread_count(threads)
+    workers = min(count, len(items))
+    turn = Turn(count // max(1, workers), within=within)
+    if workers <= 1:
+        return [work(item, turn) for item in items]
+    from concurrent.futures import ThreadPoolExecutor  # here, because it costs as much as all of tfreel
 
     with ThreadPoolExecutor(workers, thread_name_prefix="tfreel") as pool:
         try:
-            return list(pool.map(lambda item: work(item, pulse), items))
+            return list(pool.map(lambda item: work(item, turn), items))
         except BaseException:
-            stopped.set()
+            turn.stop()
             raise
 
 

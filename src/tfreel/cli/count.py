@@ -75,7 +75,15 @@ def command(paths: list[str], verify: bool, total: bool, output_format: Format |
 def _count(file: str | BinaryIO, verify: bool, progress: Progress) -> dict[str, Any]:
     import tfreel
     from tfreel.cli.failures import explain
+    from tfreel.records.frames import ReadOptions
+    from tfreel.records.parts import size_in_parts
+    from tfreel.threads import Turn, thread_count
 
+    if isinstance(file, str) and file != "-":
+        options = ReadOptions(verify=verify)
+        sound = size_in_parts(file, options, turn=Turn(thread_count()), progress=progress)
+        if sound is not None:
+            return {"path": file, "records": sound[0], "bytes": sound[1], "codec": "none", "ok": True}
     reader = tfreel.read([file], verify=verify)
     records = size = 0
     ok = True

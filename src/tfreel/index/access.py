@@ -84,7 +84,7 @@ class Records(Sequence[bytes]):
         self._config = {"index": index, "compression": compression, "threads": threads}
         codec = None if compression is None else codec_named(compression)
         self._indexes: list[FileIndex] = in_threads(
-            lambda path, pulse: index_of(path, index, codec, pulse), self.files, threads
+            lambda path, turn: index_of(path, index, codec, turn), self.files, threads
         )
         counts = np.array([0, *map(len, self._indexes)], np.int64)
         self._starts = np.cumsum(counts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
@@ -13,20 +12,21 @@ import numpy as np
 from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.errors import StaleIndexError, TfreelWarning
-from tfreel.index.sidecar import FileIndex, find_sidecars, read_sidecar, write_sidecar
+from tfreel.index.sidecar import U32, U64, FileIndex, find_sidecars, read_sidecar, write_sidecar
 from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
+from tfreel.records.parts import Progress, visit_in_parts
 from tfreel.records.report import Fault
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, resolve
 from tfreel.storage.paths import display, naming
-from tfreel.threads import Pulse, in_threads
+from tfreel.threads import ALONE, Turn, in_threads
 
 IndexMode: TypeAlias = Literal["auto", "memory", "rebuild", "require", "text"]
 IndexFormat: TypeAlias = Literal["tfreel", "text"]
-Progress: TypeAlias = Callable[[int, int], None]
 
 _SAMPLES = 16
+_NO_RECORDS = np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty(0, np.uint32)
 _ADVICE = '; index="rebuild" makes a new one, index="memory" does without'
 
 
@@ -47,7 +47,7 @@ def build_index(
         paths: As in `tfreel.read`.
         format: ``"tfreel"``, or ``"text"`` for the two-column text index of DALI and ``tfrecord``.
         force: Build anew in any case.
-        threads: Files scanned at the same time; all processors by default.
+        threads: Files, and parts of large files, scanned at the same time; all processors by default.
         progress: Called with the number of records and bytes scanned since the last call.
 
     Example:
@@ -61,18 +61,18 @@ def build_index(
     if format not in ("tfreel", "text"):
         raise ValueError(f'format must be "tfreel" or "text", not {format!r}')
 
-    def build(path: str, pulse: Pulse) -> str:
+    def build(path: str, turn: Turn) -> str:
         if format == "text":
             if not force:
                 with suppress(StaleIndexError, FileNotFoundError):
                     read_text_index(path)
                     return path + TEXT_SUFFIX
-            return write_text_index(path, scan(path, progress=progress, pulse=pulse))
+            return write_text_index(path, scan(path, progress=progress, turn=turn))
         for sidecar in () if force else find_sidecars(path):
             with suppress(StaleIndexError):
-                load_sidecar(path, sidecar, pulse)
+                load_sidecar(path, sidecar, turn)
                 return sidecar
-        return write_sidecar(path, scan(path, progress=progress, pulse=pulse))
+        return write_sidecar(path, scan(path, progress=progress, turn=turn))
 
     return in_threads(build, named_files(paths), threads)
 
@@ -91,7 +91,7 @@ def scan(
     *,
     compression: Codec | None = None,
     progress: Progress | None = None,
-    pulse: Pulse = lambda: None,
+    turn: Turn = ALONE,
 ) -> FileIndex:
     """The index of a file, by reading all of it and checking every checksum.
 
@@ -99,20 +99,24 @@ def scan(
         CorruptError: The file is damaged.
     """
     file = LocalFile(path)
-    frames = open_frames(path, ReadOptions(compression=compression), Position(), _note)
-    offsets, lengths, checksums = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)], [np.empty(0, np.uint32)]
-    while (found := frames.step()) is not None:
-        if isinstance(found, Fault):
-            raise found.to_error("; tfreel.repair makes a sound copy")
-        pulse()
-        offsets.append(found.offsets)
-        lengths.append(found.lengths)
-        checksums.append(found.checksums)
-        if progress is not None:
-            progress(len(found), found.nbytes)
-    codec = frames.codec
-    stream_bytes = frames.position.offset
-    frames.close()
+    options = ReadOptions(compression=compression)
+    columns = visit_in_parts(path, _columns, options, turn=turn, progress=progress)
+    codec: Codec = "none"
+    stream_bytes = file.size
+    if columns is None:
+        frames = open_frames(path, options, Position(), _note)
+        columns = []
+        while (found := frames.step()) is not None:
+            if isinstance(found, Fault):
+                raise found.to_error("; tfreel.repair makes a sound copy")
+            turn()
+            columns.append(_columns(found))
+            if progress is not None:
+                progress(len(found), found.nbytes)
+        codec = frames.codec
+        stream_bytes = frames.position.offset
+        frames.close()
+    offsets, lengths, checksums = zip(_NO_RECORDS, *columns, strict=True)
     return FileIndex(
         codec=codec,
         size=file.size,
@@ -124,22 +128,26 @@ def scan(
     )
 
 
+def _columns(block: _core.Block) -> tuple[U64, U64, U32]:
+    return block.offsets, block.lengths, block.checksums
+
+
 def _note(text: str) -> None:
     warnings.warn(text, TfreelWarning, stacklevel=3)
 
 
-def index_of(path: str, mode: IndexMode, compression: Codec | None, pulse: Pulse) -> FileIndex:
+def index_of(path: str, mode: IndexMode, compression: Codec | None, turn: Turn) -> FileIndex:
     """The index of a file, from its sidecar or by a scan, as `mode` says."""
     if mode == "text":
         return read_text_index(path)
     stale: StaleIndexError | None = None
     for sidecar in () if mode == "memory" else find_sidecars(path):
         try:
-            return load_sidecar(path, sidecar, pulse)
+            return load_sidecar(path, sidecar, turn)
         except StaleIndexError as error:
             stale = stale or error
     if mode == "rebuild":
-        return _rebuilt(path, compression, pulse)
+        return _rebuilt(path, compression, turn)
     if stale is not None:
         stale.args = (f"{stale}{_ADVICE}",)
         try:
@@ -148,11 +156,11 @@ def index_of(path: str, mode: IndexMode, compression: Codec | None, pulse: Pulse
             del stale  # or it would hold itself, and the open file, through its own traceback
     if mode == "require":
         raise FileNotFoundError(errno.ENOENT, "has no index; tfreel.build_index makes one", display(path))
-    return scan(path, compression=compression, pulse=pulse)
+    return scan(path, compression=compression, turn=turn)
 
 
-def _rebuilt(path: str, compression: Codec | None, pulse: Pulse) -> FileIndex:
-    index = scan(path, compression=compression, pulse=pulse)
+def _rebuilt(path: str, compression: Codec | None, turn: Turn) -> FileIndex:
+    index = scan(path, compression=compression, turn=turn)
     try:
         write_sidecar(path, index)
     except OSError as error:  # the index is made, and good: where to keep it is the smaller trouble
@@ -161,7 +169,7 @@ def _rebuilt(path: str, compression: Codec | None, pulse: Pulse) -> FileIndex:
     return index
 
 
-def load_sidecar(path: str, sidecar: str, pulse: Pulse = lambda: None) -> FileIndex:
+def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
     """The index in a sidecar, if it belongs to the file as it is now.
 
     Raises:
@@ -182,7 +190,7 @@ def load_sidecar(path: str, sidecar: str, pulse: Pulse = lambda: None) -> FileIn
             raise _stale(sidecar, "the file holds other records, though its size and time are the same")
         return index
     # The time differs. A copy or a restored backup is as good as the original, if it holds the same: look.
-    actual = scan(path, compression=index.codec, pulse=pulse)
+    actual = scan(path, compression=index.codec, turn=turn)
     if actual.fingerprint() != fingerprint:
         raise _stale(sidecar, "the file was changed after it was indexed")
     return actual

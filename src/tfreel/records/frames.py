@@ -146,7 +146,7 @@ class PlainFrames:
     def step(self) -> _core.Block | Fault | None:
         while True:
             try:
-                found = _next(self._reader, self._file)
+                found = next_of(self._reader, self._file)
             except OSError as error:
                 if error.errno != errno.ESTALE or not self._reopen():
                     raise
@@ -184,7 +184,7 @@ class PlainFrames:
         if fault.kind == "length_crc":
             return is_plain(self._file.read(12, fault.begin))
         again = self._read_from(Position(fault.begin, fault.record), salvage=False, end=fault.end)
-        return isinstance(_next(again, self._file), _core.Block)
+        return isinstance(next_of(again, self._file), _core.Block)
 
     def _explain(self, found: _core.Fault) -> Fault:
         fault = describe(self._file.path, found)
@@ -203,7 +203,7 @@ class PlainFrames:
         if self._options.salvage:
             return fault.end == self._file.size
         end = min(self._file.size, _LOOK_AHEAD_BYTES)
-        found = _next(self._read_from(Position(), salvage=True, end=end), self._file)
+        found = next_of(self._read_from(Position(), salvage=True, end=end), self._file)
         return isinstance(found, _core.Fault) and found.end == end
 
     def _changed(self, at: Position, end: int) -> Fault:
@@ -480,7 +480,8 @@ def _perhaps_foreign(fault: Fault, head: bytes, stated: Codec | None, *, nothing
     return Fault(fault.path, "not_tfrecord", 0, 0, fault.end, message)
 
 
-def _next(reader: _core.FileReader, file: LocalFile) -> _core.Block | _core.Fault | None:
+def next_of(reader: _core.FileReader, file: LocalFile) -> _core.Block | _core.Fault | None:
+    """The next block or fault that `reader`, a reader of `file`, finds; None at the end."""
     try:  # and not `naming`, which costs as much as a block does
         while (found := reader.next()) is None and not reader.finished:
             pass

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from typing import BinaryIO, Self, TypeAlias
+from typing import BinaryIO, Self
 
 from tfreel import _core
+from tfreel.compression import codec_named
+from tfreel.records.frames import ReadOptions
+from tfreel.records.parts import Progress, size_in_parts, size_of
 from tfreel.records.read import Reader, read
 from tfreel.records.report import Fault, Report
 from tfreel.records.write import Mode, Writer
 from tfreel.storage.names import PathLike, Paths, resolve
 from tfreel.storage.publish import NewFile
-from tfreel.threads import Pulse, in_threads
+from tfreel.threads import Turn, in_threads
 
 LEDGER_SUFFIX = ".lost.jsonl"
-
-# Told of every piece of work done: how many records and bytes more.
-Progress: TypeAlias = Callable[[int, int], None]
 
 
 def verify(
@@ -35,9 +34,9 @@ def verify(
         paths: As in `tfreel.read`.
         compression: As in `tfreel.read`.
         max_record_bytes: As in `tfreel.read`.
-        threads: Files checked at the same time; all processors by default.
+        threads: Files, and parts of large files, checked at the same time; all processors by default.
         progress: Called with the number of records and bytes checked since the last call, perhaps from
-            several threads.
+            several threads; less than none where they have to be checked again.
 
     Example:
         >>> with tfreel.Writer("numbers.tfrecord") as out:
@@ -46,11 +45,19 @@ def verify(
         >>> report.ok, report.records
         (True, 3)
     """
+    options = ReadOptions(
+        compression=None if compression is None else codec_named(compression),
+        max_record_bytes=max_record_bytes,
+    )
 
-    def verify_one(file: str | BinaryIO, pulse: Pulse) -> Report:
+    def verify_one(file: str | BinaryIO, turn: Turn) -> Report:
+        if isinstance(file, str) and file != "-":
+            sound = size_in_parts(file, options, turn=turn, progress=progress)
+            if sound is not None:
+                return Report(1, *sound)
         reader = read([file], on_corrupt="skip", compression=compression, max_record_bytes=max_record_bytes)
         for block in reader.blocks():
-            pulse()
+            turn()
             _tell(progress, block)
         return reader.report
 
@@ -146,4 +153,4 @@ def _refuse_own_source(reader: Reader, destination: str) -> None:
 
 def _tell(progress: Progress | None, block: _core.Block) -> None:
     if progress is not None:
-        progress(len(block), block.nbytes)
+        progress(*size_of(block))

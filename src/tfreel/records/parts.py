@@ -1,0 +1,121 @@
+"""A large plain file, read at several places at once.
+
+Where a record begins is told only by the record before it. So a place in the middle of a file is found by
+search. That may be wrong, because a payload can hold records of its own; it is proved afterwards. If all
+parts are sound, and each ends just where the next begins, they are what reading from the beginning would have
+given. If not, the file has to be read from the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
+
+from tfreel import _core
+from tfreel.compression import detect
+from tfreel.records.frames import ReadOptions, next_of
+from tfreel.storage.files import LocalFile
+from tfreel.threads import Turn, in_threads
+
+Result = TypeVar("Result")
+# Told of every piece of work done: how many records and bytes more (or fewer, if it was in vain).
+Progress: TypeAlias = Callable[[int, int], None]
+
+_SMALLEST_PART = 32 << 20
+_SEARCH_BYTES = 16 << 20
+
+
+def visit_in_parts(
+    path: str,
+    visit: Callable[[_core.Block], Result],
+    options: ReadOptions,
+    *,
+    turn: Turn,
+    progress: Progress | None,
+) -> list[Result] | None:
+    """What `visit` makes of each block, in order; None if the file must be read from its beginning to know.
+
+    The ordinals of the blocks mean nothing: every part counts from 0.
+    """
+    if turn.threads < 2 or options.compression not in (None, "none"):
+        return None
+    file = LocalFile(path)
+    wanted = min(turn.threads, file.size // _SMALLEST_PART)
+    if wanted < 2 or detect(file.read(2, 0)) != "none":
+        return None
+    bounds = _find_bounds(file, options, wanted)
+    if len(bounds) < 3:
+        return None
+    tell: Progress = progress or (lambda *_: None)
+    told = []
+
+    def read_part(part: tuple[int, int], part_turn: Turn) -> list[Result]:
+        results = []
+        reader = _open(file, options, *part)
+        while (found := next_of(reader, file)) is not None:
+            if not isinstance(found, _core.Block):
+                raise _Unsound
+            part_turn()
+            results.append(visit(found))
+            told.append(size_of(found))
+            tell(*told[-1])
+        if reader.offset != part[1]:
+            raise _Unsound
+        return results
+
+    try:
+        parts = in_threads(read_part, list(pairwise(bounds)), turn.threads, within=turn)
+        if not file.changed():
+            return [result for part in parts for result in part]
+    except (_Unsound, OSError):
+        pass  # the reading from the beginning will tell more
+    for records, size in told:
+        tell(-records, -size)
+    return None
+
+
+def size_in_parts(
+    path: str, options: ReadOptions, *, turn: Turn, progress: Progress | None
+) -> tuple[int, int] | None:
+    """How many records and bytes a sound file holds; None if it must be read from its beginning to know."""
+    sizes = visit_in_parts(path, size_of, options, turn=turn, progress=progress)
+    if sizes is None:
+        return None
+    return sum(records for records, _ in sizes), sum(size for _, size in sizes)
+
+
+def size_of(block: _core.Block) -> tuple[int, int]:
+    """How many records and bytes a block holds."""
+    return len(block), block.nbytes
+
+
+class _Unsound(Exception):  # noqa: N818 - not an error: it only ends an attempt
+    """A part is not what it was taken for."""
+
+
+def _open(
+    file: LocalFile, options: ReadOptions, begin: int, end: int, *, salvage: bool = False
+) -> _core.FileReader:
+    return _core.FileReader(
+        file.descriptor,
+        size=end,
+        offset=begin,
+        verify=options.verify,
+        salvage=salvage,
+        max_record_bytes=options.max_record_bytes,
+    )
+
+
+def _find_bounds(file: LocalFile, options: ReadOptions, parts: int) -> list[int]:
+    """The beginning, the end, and where records seem to begin between them, in parts of about one size."""
+    bounds = {0, file.size}
+    for part in range(1, parts):
+        guess = file.size * part // parts
+        limit = min(file.size, guess + _SEARCH_BYTES)
+        found = next_of(_open(file, options, guess, limit, salvage=True), file)
+        if isinstance(found, _core.Block):
+            bounds.add(guess)
+        elif found is not None and found.end < limit:
+            bounds.add(found.end)
+    return sorted(bounds)
