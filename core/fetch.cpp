@@ -1,12 +1,14 @@
 #include "fetch.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "crc32c.hpp"
 #include "file.hpp"
+#include "parallel.hpp"
 
 namespace tfreel {
 namespace {
@@ -75,31 +77,53 @@ std::optional<Fault> check(std::span<const std::byte> frame, const Entry& promis
   return fault;
 }
 
-}  // namespace
-
-std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
-                                 std::span<const std::uint64_t> picks, BufferPool& pool,
-                                 std::uint64_t enough_bytes) {
-  Plan plan = plan_reads(index, picks, enough_bytes);
-  if (plan.entries.empty()) return Block();
-  auto buffer = pool.take(plan.bytes);
-  const std::span<const Entry> entries = plan.entries;
+// Reads and checks the records `entries`, which are `picks`; gives the first that is not as
+// promised.
+std::optional<Fault> read_entries(int descriptor, std::span<const Entry> entries,
+                                  std::span<const std::uint64_t> picks,
+                                  std::span<std::byte> buffer) {
   for (std::size_t first = 0; first < entries.size();) {
     const std::size_t count = run_length(entries.subspan(first));
     const Entry& last = entries[first + count - 1];
     const std::size_t begin = entries[first].position;
     const std::size_t end = last.position + static_cast<std::size_t>(last.length) + kFrameOverhead;
     const std::size_t got =
-        read_at(descriptor, buffer->bytes().subspan(begin, end - begin), entries[first].offset);
+        read_at(descriptor, buffer.subspan(begin, end - begin), entries[first].offset);
     for (std::size_t i = first; i < first + count; ++i) {
       const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
       const std::size_t skipped = std::min(entries[i].position - begin, got);
-      const auto frame =
-          buffer->bytes().subspan(entries[i].position, std::min(frame_bytes, got - skipped));
-      if (const auto fault = check(frame, entries[i], picks[i])) return *fault;
+      const auto frame = buffer.subspan(entries[i].position, std::min(frame_bytes, got - skipped));
+      if (const auto fault = check(frame, entries[i], picks[i])) return fault;
     }
     first += count;
   }
+  return {};
+}
+
+// Fewer reads than these are done sooner than a thread has started.
+constexpr std::size_t kReadsPerThread = 128;
+
+}  // namespace
+
+std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
+                                 std::span<const std::uint64_t> picks, BufferPool& pool,
+                                 std::size_t threads, std::uint64_t enough_bytes) {
+  Plan plan = plan_reads(index, picks, enough_bytes);
+  if (plan.entries.empty()) return Block();
+  auto buffer = pool.take(plan.bytes);
+  const std::span<const Entry> entries = plan.entries;
+  std::mutex mutex;
+  std::size_t faulty = entries.size();  // where the part begins that has the first fault
+  std::optional<Fault> fault;
+  in_parallel(entries.size(), kReadsPerThread, threads, [&](std::size_t begin, std::size_t end) {
+    const auto found = read_entries(descriptor, entries.subspan(begin, end - begin),
+                                    picks.subspan(begin, end - begin), buffer->bytes());
+    const std::scoped_lock lock(mutex);
+    if (!found || begin > faulty) return;
+    faulty = begin;
+    fault = found;
+  });
+  if (fault) return *fault;
   return Block(std::move(buffer), picks.front(), std::move(plan.entries));
 }
 

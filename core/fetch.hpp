@@ -2,6 +2,7 @@
 // index is a claim about a file, never a proof: a stale one costs an error, not a wrong record.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -22,9 +23,10 @@ struct IndexColumns {
 // Reads the records `picks` (each below the number of rows, in any order, repeats allowed) into a
 // block in that order. Stops early, after at least one record, when the block holds about
 // `enough_bytes`; the caller goes on from there. A record that is not what the index promised is a
-// fault.
+// fault, and the first of several is the one that is given.
 std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
                                  std::span<const std::uint64_t> picks, BufferPool& pool,
+                                 std::size_t threads = 1,
                                  std::uint64_t enough_bytes = std::uint64_t{4} << 20);
 
 }  // namespace tfreel

@@ -1,5 +1,6 @@
 #include "fetch.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include "check.hpp"
 #include "cursor.hpp"
 #include "frame_buffer.hpp"
+#include "parallel.hpp"
 
 namespace tfreel {
 namespace {
@@ -50,11 +52,52 @@ TEST(fetch_returns_records_in_the_order_asked_for) {
   for (std::size_t i = 0; i < picks.size(); ++i) CHECK_EQ(block.payload(i).size(), picks[i]);
 }
 
+TEST(fetch_by_several_threads_returns_the_same) {
+  const Indexed data;
+  std::vector<std::uint64_t> picks;
+  for (std::uint64_t i = 0; i < 1000; ++i) picks.push_back(i * 7 % Indexed::kCount);
+  const auto shared = pool();
+  const auto one = std::get<Block>(fetch(data.descriptor(), data.columns(), picks, *shared));
+  const auto four = std::get<Block>(fetch(data.descriptor(), data.columns(), picks, *shared, 4));
+  CHECK(std::ranges::equal(one.frames(), four.frames()));
+}
+
+TEST(fetch_by_several_threads_gives_the_first_fault) {
+  Indexed data;
+  data.checksums[11] ^= 1;
+  data.checksums[12] ^= 1;
+  std::vector<std::uint64_t> picks(1000, 3);
+  picks[400] = 11;
+  picks[900] = 12;
+  const auto shared = pool();
+  for (int i = 0; i < 20; ++i) {
+    const auto found = fetch(data.descriptor(), data.columns(), picks, *shared, 4);
+    CHECK_EQ(std::get<Fault>(found).record, 11u);
+  }
+}
+
+TEST(parallel_work_covers_the_range_once_and_throws_what_the_first_part_threw) {
+  std::vector<int> touched(1000);
+  in_parallel(1000, 10, 7, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) ++touched[i];
+  });
+  CHECK(std::ranges::all_of(touched, [](int n) { return n == 1; }));
+  std::size_t thrown = 0;
+  try {
+    in_parallel(1000, 10, 4, [](std::size_t begin, std::size_t) {
+      if (begin > 0) throw begin;
+    });
+  } catch (std::size_t begin) {
+    thrown = begin;
+  }
+  CHECK_EQ(thrown, 250u);
+}
+
 TEST(fetch_stops_when_it_has_enough_but_never_before_the_first) {
   const Indexed data;
   const std::vector<std::uint64_t> picks{40, 41, 42};
   const auto shared = pool();
-  const auto found = fetch(data.descriptor(), data.columns(), picks, *shared, 1);
+  const auto found = fetch(data.descriptor(), data.columns(), picks, *shared, 1, 1);
   CHECK_EQ(std::get<Block>(found).size(), 1u);
 }
 

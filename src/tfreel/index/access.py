@@ -25,7 +25,7 @@ from tfreel.records.report import Fault, describe
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths
 from tfreel.storage.paths import display
-from tfreel.threads import in_threads, renew_after_fork
+from tfreel.threads import in_threads, renew_after_fork, thread_count
 
 _MODES = ("auto", "memory", "rebuild", "require", "text")
 _MOST_OPEN_FILES = 128
@@ -47,7 +47,8 @@ def open(  # noqa: A001 - the public name, as in gzip.open
             that are missing or stale; ``"require"``: from sidecars only; ``"text"``: from the ``.idx`` files
             of DALI or ``tfrecord``.
         compression: As in `tfreel.read`.
-        threads: Files indexed at the same time; all processors by default.
+        threads: Files, or parts of them, indexed, and records fetched at the same time; all processors by
+            default.
 
     Raises:
         StaleIndexError: A sidecar is damaged or belongs to another state of its file.
@@ -89,7 +90,7 @@ class Records(Sequence[bytes]):
         counts = np.array([0, *map(len, self._indexes)], np.int64)
         self._starts = np.cumsum(counts)
         self._start_list: list[int] = self._starts.tolist()  # bisect is quicker on a list
-        self._handles = _Handles(self.files, self._indexes)
+        self._handles = _Handles(self.files, self._indexes, thread_count(threads))
 
     def __len__(self) -> int:
         return self._start_list[-1]
@@ -196,7 +197,8 @@ def _reopen(files: list[str], config: dict[str, Any]) -> Records:
 class _Handle:
     """One open file with its index."""
 
-    def __init__(self, path: str, index: FileIndex) -> None:
+    def __init__(self, path: str, index: FileIndex, threads: int) -> None:
+        self._threads = threads
         self._file = LocalFile(path)
         self._index = index
         if (self._file.size, self._file.identity.mtime_ns) != (index.size, index.mtime_ns):
@@ -233,7 +235,7 @@ class _Handle:
 
     def _try(self, picks: U64) -> _core.Block | _core.Fault:
         try:
-            return self._records.fetch(picks)
+            return self._records.fetch(picks, self._threads)
         except OSError as error:
             error.filename = self._file.path
             raise
@@ -301,8 +303,9 @@ def _is_header_of_other(frame: bytes, length: int) -> bool:
 class _Handles:
     """The most recently used files: a set may have more shards than a process may have open files."""
 
-    def __init__(self, files: list[str], indexes: list[FileIndex]) -> None:
+    def __init__(self, files: list[str], indexes: list[FileIndex], threads: int) -> None:
         self._files = files
+        self._threads = threads
         self._indexes = indexes
         self._lock = threading.Lock()
         self._open: OrderedDict[int, _Handle] = OrderedDict()
@@ -316,7 +319,7 @@ class _Handles:
         with self._lock:
             handle = self._open.get(file)
             if handle is None:
-                handle = _Handle(self._files[file], self._indexes[file])
+                handle = _Handle(self._files[file], self._indexes[file], self._threads)
                 self._open[file] = handle
                 while len(self._open) > 1 and sum(h.weight for h in self._open.values()) > _MOST_OPEN_FILES:
                     self._open.popitem(last=False)
