@@ -3,6 +3,10 @@
 from tfreel.errors import (
     ChecksumError,
     CorruptError,
+    DecodeError,
+    FeatureError,
+    FeatureMismatchError,
+    MissingFeatureError,
     StaleIndexError,
     StateError,
     TfreelError,
@@ -17,7 +21,11 @@ __version__ = "0.1.0"
 __all__ = [
     "ChecksumError",
     "CorruptError",
+    "DecodeError",
     "Fault",
+    "FeatureError",
+    "FeatureMismatchError",
+    "MissingFeatureError",
     "Reader",
     "Records",
     "Report",

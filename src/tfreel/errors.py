@@ -4,6 +4,10 @@
     ├── CorruptError                 the bytes are not a sound record
     │   ├── TruncatedError           the file ends inside a record
     │   └── ChecksumError            .expected .actual
+    ├── DecodeError                  a sound record, not a valid Example
+    ├── FeatureError                 .feature: data and features disagree
+    │   ├── MissingFeatureError
+    │   └── FeatureMismatchError     kind, shape or count; .expected .found
     ├── StaleIndexError              the sidecar does not belong to this file
     └── StateError                   this checkpoint belongs to another reader
 
@@ -69,6 +73,42 @@ class ChecksumError(CorruptError):
 
     expected: int | None = None
     actual: int | None = None
+
+
+class DecodeError(TfreelError):
+    """A sound record that is not a valid Example or SequenceExample.
+
+    Attributes:
+        byte: Where in the record it goes wrong.
+    """
+
+    byte: int | None = None
+
+
+class FeatureError(TfreelError):
+    """The data and the features asked for disagree.
+
+    Attributes:
+        feature: The name of the feature.
+    """
+
+    feature: str | None = None
+
+
+class MissingFeatureError(FeatureError):
+    """A record lacks a feature that has no default."""
+
+
+class FeatureMismatchError(FeatureError):
+    """A feature is of another kind, shape or number of values than was asked for.
+
+    Attributes:
+        expected: What was asked for, in words.
+        found: What the record holds, in words.
+    """
+
+    expected: str | None = None
+    found: str | None = None
 
 
 class StaleIndexError(TfreelError):

@@ -1,0 +1,210 @@
+#include "example.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace tfreel {
+namespace {
+
+// Whether the bytes are text without any letter beyond ASCII: eight at a time.
+bool is_ascii(Bytes bytes) noexcept {
+  std::uint64_t high = 0;
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes.data() + i, 8);
+    high |= word;
+  }
+  for (; i < bytes.size(); ++i) high |= std::to_integer<std::uint64_t>(bytes[i]);
+  return (high & 0x8080808080808080) == 0;
+}
+
+// How many bytes the letter at the front takes; 0 if it is none. Overlong forms, surrogates and
+// what lies beyond U+10FFFF are no letters: the second byte's range tells all of them.
+std::size_t letter_size(Bytes bytes) noexcept {
+  const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
+  const unsigned first = at(0);
+  if (first < 0x80) return 1;
+  const std::size_t size = first < 0xc2   ? 0
+                           : first < 0xe0 ? 2
+                           : first < 0xf0 ? 3
+                           : first < 0xf5 ? 4
+                                          : 0;
+  if (size == 0 || bytes.size() < size) return 0;
+  const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (at(1) < least || at(1) > most) return 0;
+  for (std::size_t i = 2; i < size; ++i) {
+    if (at(i) < 0x80 || at(i) > 0xbf) return 0;
+  }
+  return size;
+}
+
+// A varint ends with the byte whose highest bit is clear.
+std::size_t count_varints(Bytes run) noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(run.begin(), run.end(), [](std::byte b) { return b < std::byte{0x80}; }));
+}
+
+}  // namespace
+
+void require_utf8(Bytes key) {
+  if (is_ascii(key)) return;
+  for (Bytes rest = key; !rest.empty();) {
+    const std::size_t size = letter_size(rest);
+    if (size == 0) throw Malformed{rest.data(), "a name that is not UTF-8"};
+    rest = rest.subspan(size);
+  }
+}
+
+MapEntry read_entry(Bytes entry) {
+  MapEntry found;
+  found.whole = entry;
+  bool has_value = false;
+  for (WireCursor cursor(entry); !cursor.done();) {
+    const Tag tag = cursor.take_tag();
+    if (tag.is(1, WireType::length)) {
+      found.key = cursor.take_bytes();
+    } else if (tag.is(2, WireType::length)) {
+      found.value = cursor.take_bytes();
+      found.merged = has_value;
+      has_value = true;
+    } else {
+      cursor.skip(tag);
+    }
+  }
+  return found;
+}
+
+std::optional<SimpleFeature> read_simple(Bytes feature) {
+  WireCursor cursor(feature);
+  if (cursor.done()) return SimpleFeature{};
+  const Tag tag = cursor.take_tag();
+  if (tag.type != WireType::length || tag.field > 3) return {};
+  const Bytes list = cursor.take_bytes();
+  if (!cursor.done()) return {};
+  const SimpleFeature found{static_cast<Kind>(tag.field), list};
+  if (found.kind == Kind::bytes || list.empty()) return found;
+  WireCursor inner(list);
+  if (!inner.sees(tag_byte(1, WireType::length))) return {};
+  inner.take_tag();
+  const Bytes run = inner.take_bytes();
+  if (!inner.done()) return {};
+  return SimpleFeature{found.kind, run};
+}
+
+std::optional<std::size_t> count_values(const SimpleFeature& feature) {
+  switch (feature.kind) {
+    case Kind::none:
+      return 0;
+    case Kind::floats:
+      if (feature.run.size() % sizeof(float) != 0) {
+        throw Malformed{feature.run.data(), "a run of floats that does not end with one"};
+      }
+      return feature.run.size() / sizeof(float);
+    case Kind::ints:
+      if (!feature.run.empty() && feature.run.back() >= std::byte{0x80}) {
+        throw Malformed{feature.run.data(), "a number that goes past the end"};
+      }
+      return count_varints(feature.run);
+    case Kind::bytes:
+      break;
+  }
+  std::size_t count = 0;
+  for (WireCursor cursor(feature.run); !cursor.done(); ++count) {
+    if (!cursor.sees(tag_byte(1, WireType::length))) return {};
+    cursor.take_tag();
+    cursor.take_bytes();
+  }
+  return count;
+}
+
+void read_ints(Bytes run, std::size_t count, std::int64_t* out) {
+  WireCursor cursor(run);
+  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::int64_t>(cursor.take_varint());
+  if (!cursor.done()) throw Malformed{cursor.position(), "more values than were counted"};
+}
+
+void read_floats(Bytes run, std::size_t count, float* out) {
+  if (run.size() != count * sizeof(float)) throw Malformed{run.data(), "not as many floats"};
+  if (count != 0) std::memcpy(out, run.data(), run.size());
+}
+
+namespace {
+
+void add_ints(std::vector<std::int64_t>& ints, Bytes list) {
+  for (WireCursor cursor(list); !cursor.done();) {
+    const Tag tag = cursor.take_tag();
+    if (tag.is(1, WireType::varint)) {
+      ints.push_back(static_cast<std::int64_t>(cursor.take_varint()));
+    } else if (tag.is(1, WireType::length)) {
+      for (WireCursor run(cursor.take_bytes()); !run.done();) {
+        ints.push_back(static_cast<std::int64_t>(run.take_varint()));
+      }
+    } else {
+      cursor.skip(tag);
+    }
+  }
+}
+
+void add_floats(std::vector<float>& floats, Bytes list) {
+  for (WireCursor cursor(list); !cursor.done();) {
+    const Tag tag = cursor.take_tag();
+    if (tag.is(1, WireType::fixed32)) {
+      floats.push_back(cursor.take_fixed<float>());
+    } else if (tag.is(1, WireType::length)) {
+      const SimpleFeature run{Kind::floats, cursor.take_bytes()};
+      const std::size_t before = floats.size();
+      const std::size_t count = *count_values(run);
+      floats.resize(before + count);
+      read_floats(run.run, count, floats.data() + before);
+    } else {
+      cursor.skip(tag);
+    }
+  }
+}
+
+void add_bytes(std::vector<Bytes>& bytes, Bytes list) {
+  for (WireCursor cursor(list); !cursor.done();) {
+    const Tag tag = cursor.take_tag();
+    if (tag.is(1, WireType::length)) {
+      bytes.push_back(cursor.take_bytes());
+    } else {
+      cursor.skip(tag);
+    }
+  }
+}
+
+}  // namespace
+
+void Values::clear() noexcept {
+  kind = Kind::none;
+  bytes.clear();
+  floats.clear();
+  ints.clear();
+}
+
+void Values::merge(Bytes feature) {
+  for (WireCursor cursor(feature); !cursor.done();) {
+    const Tag tag = cursor.take_tag();
+    if (tag.type != WireType::length || tag.field > 3) {
+      cursor.skip(tag);
+      continue;
+    }
+    const Bytes list = cursor.take_bytes();
+    const auto found = static_cast<Kind>(tag.field);
+    if (found != kind) clear();
+    kind = found;
+    if (kind == Kind::ints) add_ints(ints, list);
+    if (kind == Kind::floats) add_floats(floats, list);
+    if (kind == Kind::bytes) add_bytes(bytes, list);
+  }
+}
+
+void Values::gather(const MapEntry& entry) {
+  clear();
+  for_each_value(entry, [&](Bytes feature) { merge(feature); });
+}
+
+}  // namespace tfreel

@@ -1,0 +1,123 @@
+// Reading Example and SequenceExample, as protobuf reads them: fields in any order, lists in one
+// packed run, several, or value by value; of repeated keys and kinds the last one counts; what is
+// unknown is passed over.
+//
+//   Example          features = 1
+//   Features         feature = 1: map of entries, key = 1, value = 2
+//   Feature          one of: bytes_list = 1, float_list = 2, int64_list = 3
+//   …List            value = 1, repeated
+//   SequenceExample  context = 1: Features; feature_lists = 2: map of entries to FeatureList
+//   FeatureList      feature = 1, repeated
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "wire.hpp"
+
+namespace tfreel {
+
+// The numbers are those of the fields of Feature.
+enum class Kind : std::uint8_t { none = 0, bytes = 1, floats = 2, ints = 3 };
+
+// One entry of a map: a key, and a message as its value.
+struct MapEntry {
+  Bytes key;
+  Bytes value;          // if there is just one, or none (then it is empty)
+  bool merged = false;  // there are several: they have to be merged, from `whole`
+  Bytes whole;
+};
+
+// Takes apart the bytes of one entry.
+MapEntry read_entry(Bytes entry);
+// Throws if a key is not UTF-8, which protobuf does not allow.
+void require_utf8(Bytes key);
+
+// Calls `on_entry(Bytes)` with each entry of the maps in field `map_field` of `message`: of Example
+// the one map is in field 1, of SequenceExample the two are in fields 1 and 2.
+template <typename OnEntry>
+void for_each_entry(Bytes message, std::uint32_t map_field, OnEntry&& on_entry) {
+  for (WireCursor outer(message); !outer.done();) {
+    const Tag tag = outer.take_tag();
+    if (!tag.is(map_field, WireType::length)) {
+      outer.skip(tag);
+      continue;
+    }
+    for (WireCursor map(outer.take_bytes()); !map.done();) {
+      const Tag entry = map.take_tag();
+      if (entry.is(1, WireType::length)) {
+        on_entry(map.take_bytes());
+      } else {
+        map.skip(entry);
+      }
+    }
+  }
+}
+
+// A feature of the shape that writers give it: one list, in one piece.
+struct SimpleFeature {
+  Kind kind = Kind::none;
+  Bytes run;  // of ints and floats, the packed values; of bytes, the fields of the list
+};
+// The feature as such, if it is one. Nothing is said about what is in the run.
+std::optional<SimpleFeature> read_simple(Bytes feature);
+
+// How many values a run holds, checked as far as counting needs it. Nothing if it is not simple
+// after all (a list of bytes may hold unknown fields).
+std::optional<std::size_t> count_values(const SimpleFeature& feature);
+
+// Writes the values of a run that holds `count`; throws if that is not so.
+void read_ints(Bytes run, std::size_t count, std::int64_t* out);
+void read_floats(Bytes run, std::size_t count, float* out);
+template <typename OnValue>
+void read_bytes(Bytes run, OnValue&& on_value) {
+  for (WireCursor cursor(run); !cursor.done();) {
+    cursor.take_tag();
+    on_value(cursor.take_bytes());
+  }
+}
+
+// The values of any feature, however it is written.
+struct Values {
+  Kind kind = Kind::none;
+  std::vector<Bytes> bytes;
+  std::vector<float> floats;
+  std::vector<std::int64_t> ints;
+
+  std::size_t size() const noexcept { return bytes.size() + floats.size() + ints.size(); }
+  void clear() noexcept;
+  // Merges a Feature into what is there, as protobuf does.
+  void merge(Bytes feature);
+  // All of an entry's values; for a FeatureList's features, use `merge` on each.
+  void gather(const MapEntry& entry);
+};
+
+// Calls `on_feature(Bytes)` with each feature of a FeatureList.
+template <typename OnFeature>
+void for_each_feature(Bytes list, OnFeature&& on_feature) {
+  for (WireCursor cursor(list); !cursor.done();) {
+    const Tag tag = cursor.take_tag();
+    if (tag.is(1, WireType::length)) {
+      on_feature(cursor.take_bytes());
+    } else {
+      cursor.skip(tag);
+    }
+  }
+}
+
+// Calls `on_value(Bytes)` with each value of an entry: more than one has to be merged.
+template <typename OnValue>
+void for_each_value(const MapEntry& entry, OnValue&& on_value) {
+  if (!entry.merged) return on_value(entry.value);
+  for (WireCursor cursor(entry.whole); !cursor.done();) {
+    const Tag tag = cursor.take_tag();
+    if (tag.is(2, WireType::length)) {
+      on_value(cursor.take_bytes());
+    } else {
+      cursor.skip(tag);
+    }
+  }
+}
+
+}  // namespace tfreel
