@@ -9,8 +9,8 @@ namespace {
 // An open file with its index: what random access needs, put together once.
 class IndexedFile {
  public:
-  IndexedFile(int descriptor, Column<std::uint64_t> offsets, Column<std::uint64_t> lengths,
-              Column<std::uint32_t> checksums)
+  IndexedFile(int descriptor, Array<std::uint64_t> offsets, Array<std::uint64_t> lengths,
+              Array<std::uint32_t> checksums)
       : descriptor_(descriptor),
         offsets_(std::move(offsets)),
         lengths_(std::move(lengths)),
@@ -20,7 +20,7 @@ class IndexedFile {
     }
   }
 
-  nb::object fetch(const Column<std::uint64_t>& picks, std::size_t threads) const {
+  nb::object fetch(const Array<std::uint64_t>& picks, std::size_t threads) const {
     auto found = read(span_of(picks), threads);
     if (auto* block = std::get_if<Block>(&found)) return nb::cast(std::move(*block));
     return nb::cast(std::get<Fault>(found));
@@ -42,16 +42,16 @@ class IndexedFile {
   }
 
   int descriptor_;
-  Column<std::uint64_t> offsets_;
-  Column<std::uint64_t> lengths_;
-  Column<std::uint32_t> checksums_;
+  Array<std::uint64_t> offsets_;
+  Array<std::uint64_t> lengths_;
+  Array<std::uint32_t> checksums_;
 };
 
 }  // namespace
 
 void bind_fetch(nb::module_& module) {
   nb::class_<IndexedFile>(module, "IndexedFile", "An open file with its index.")
-      .def(nb::init<int, Column<std::uint64_t>, Column<std::uint64_t>, Column<std::uint32_t>>(),
+      .def(nb::init<int, Array<std::uint64_t>, Array<std::uint64_t>, Array<std::uint32_t>>(),
            nb::arg("descriptor"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("checksums"))
       .def("fetch", &IndexedFile::fetch, nb::arg("picks"), nb::arg("threads") = 1,
            "Records `picks`, as a Block (perhaps only the first of them) or a Fault.")

@@ -69,4 +69,5 @@ NB_MODULE(_core, module) {
   bind_decoder(module);
   bind_fetch(module);
   bind_frame_buffer(module);
+  bind_columns(module);
 }

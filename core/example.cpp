@@ -77,7 +77,7 @@ MapEntry read_entry(Bytes entry) {
   return found;
 }
 
-std::optional<SimpleFeature> read_simple(Bytes feature) {
+std::optional<SimpleFeature> read_any_simple(Bytes feature) {
   WireCursor cursor(feature);
   if (cursor.done()) return SimpleFeature{};
   const Tag tag = cursor.take_tag();

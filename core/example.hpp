@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -61,7 +62,22 @@ struct SimpleFeature {
   Bytes run;  // of ints and floats, the packed values; of bytes, the fields of the list
 };
 // The feature as such, if it is one. Nothing is said about what is in the run.
-std::optional<SimpleFeature> read_simple(Bytes feature);
+std::optional<SimpleFeature> read_any_simple(Bytes feature);
+inline std::optional<SimpleFeature> read_simple(Bytes feature) {
+  // Short lists of numbers, which most are: tag, length, tag, length, in one comparison.
+  const std::size_t size = feature.size();
+  if (size >= 4 && size < 0x80) {
+    std::uint32_t head;
+    std::memcpy(&head, feature.data(), sizeof head);
+    const auto kind = static_cast<std::uint32_t>(head & 0xff) >> 3;
+    const std::uint32_t expected = (kind << 3 | 2) | static_cast<std::uint32_t>(size - 2) << 8 |
+                                   0x0a0000 | static_cast<std::uint32_t>(size - 4) << 24;
+    if (head == expected && (kind == 2 || kind == 3)) {
+      return SimpleFeature{static_cast<Kind>(kind), feature.subspan(4)};
+    }
+  }
+  return read_any_simple(feature);
+}
 
 // How many values a run holds, checked as far as counting needs it. Nothing if it is not simple
 // after all (a list of bytes may hold unknown fields).

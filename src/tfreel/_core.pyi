@@ -1,6 +1,7 @@
 """The typed face of the C++ core."""
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -124,3 +125,60 @@ class FrameBuffer:
     def append_many(self, records: Sequence[object], start: int) -> int: ...
     def drain_to(self, descriptor: int) -> None: ...
     def take(self) -> bytes: ...
+
+_Raw: TypeAlias = tuple[
+    npt.NDArray[np.int64] | npt.NDArray[np.float32] | npt.NDArray[np.uint8],
+    npt.NDArray[np.int64] | None,
+    npt.NDArray[np.int64] | None,
+    npt.NDArray[np.int64] | None,
+    npt.NDArray[np.uint8] | None,
+]
+
+class FeatureSpec:
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        *,
+        in_lists: bool = False,
+        count: int | None = None,
+        required: bool = False,
+        kindless_is_empty: bool = False,
+        default: Sequence[object] | None = None,
+    ) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def in_lists(self) -> bool: ...
+    @property
+    def count(self) -> int | None: ...
+
+class ParseFault:
+    @property
+    def kind(self) -> str: ...
+    @property
+    def row(self) -> int: ...
+    @property
+    def feature(self) -> int: ...
+    @property
+    def byte(self) -> int: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def found_kind(self) -> str: ...
+    @property
+    def found_count(self) -> int: ...
+    @property
+    def step(self) -> int: ...
+
+def parse(
+    records: Block | Sequence[object],
+    features: Sequence[FeatureSpec],
+    *,
+    sequences: bool = False,
+    threads: int = 1,
+) -> list[_Raw] | ParseFault: ...
+def feature_names(record: object, map_field: int) -> list[str]: ...
+def split_bytes(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> list[bytes]: ...

@@ -1,0 +1,163 @@
+#include "columns.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "record_views.hpp"
+
+namespace tfreel::python {
+namespace {
+
+const char* kind_name(Kind kind) noexcept {
+  constexpr const char* kNames[] = {"none", "bytes", "float", "int64"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Kind kind_named(const std::string& name) {
+  for (const Kind kind : {Kind::bytes, Kind::floats, Kind::ints}) {
+    if (name == kind_name(kind)) return kind;
+  }
+  throw nb::value_error("kind must be 'bytes', 'float' or 'int64'");
+}
+
+const char* fault_word(ParseFault::What what) noexcept {
+  constexpr const char* kWords[] = {"proto_malformed", "record_too_large", "feature_missing",
+                                    "feature_kind", "feature_count"};
+  return kWords[static_cast<std::size_t>(what)];
+}
+
+void make_spec(FeatureSpec* self, std::string name, const std::string& kind, bool in_lists,
+               nb::object count, bool required, bool kindless_is_empty, nb::object missing) {
+  FeatureSpec spec;
+  spec.name = std::move(name);
+  spec.kind = kind_named(kind);
+  spec.in_lists = in_lists;
+  spec.fixed = !count.is_none();
+  if (spec.fixed) spec.count = nb::cast<std::size_t>(count);
+  spec.required = required;
+  spec.kindless_is_empty = kindless_is_empty;
+  if (!missing.is_none()) {
+    if (spec.kind == Kind::ints) spec.default_ints = nb::cast<std::vector<std::int64_t>>(missing);
+    if (spec.kind == Kind::floats) spec.default_floats = nb::cast<std::vector<float>>(missing);
+    if (spec.kind == Kind::bytes) {
+      for (nb::handle value : missing) {
+        const BytesView view(value);
+        const auto bytes = view.bytes();
+        spec.default_bytes.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      }
+    }
+    const std::size_t given =
+        spec.default_ints.size() + spec.default_floats.size() + spec.default_bytes.size();
+    if (given != spec.count) throw nb::value_error("a default of another size than its feature");
+  } else if (spec.fixed && !required && !in_lists && spec.count != 0) {
+    throw nb::value_error("a fixed feature that may be absent needs a default");
+  }
+  new (self) FeatureSpec(std::move(spec));
+}
+
+template <typename Scalar>
+nb::object array_or_none(Buffer<Scalar>& buffer, bool given) {
+  return given ? to_array(buffer) : nb::none();
+}
+
+// (values, or the bytes of all; value_offsets; unit_offsets; step_offsets; present). What a column
+// does not have is None; so is `present` where nothing is absent.
+nb::object to_tuple(Column& column, const FeatureSpec& spec) {
+  nb::object values = column.kind == Kind::bytes    ? to_array(column.data)
+                      : column.kind == Kind::floats ? to_array(column.floats)
+                                                    : to_array(column.ints);
+  return nb::make_tuple(values, array_or_none(column.value_offsets, spec.kind == Kind::bytes),
+                        array_or_none(column.unit_offsets, !spec.fixed),
+                        array_or_none(column.step_offsets, spec.in_lists),
+                        array_or_none(column.present, column.absent != 0));
+}
+
+nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec*>& features,
+                         bool sequences, std::size_t threads) {
+  const RecordViews views(records);
+  std::vector<FeatureSpec> specs;
+  for (const FeatureSpec* spec : features) specs.push_back(*spec);
+  std::variant<std::vector<Column>, ParseFault> found;
+  {
+    const Unlocked unlocked;
+    found = parse(views.views(), specs, sequences, threads);
+  }
+  if (const auto* fault = std::get_if<ParseFault>(&found)) return nb::cast(*fault);
+  nb::list columns;
+  auto& all = std::get<std::vector<Column>>(found);
+  for (std::size_t i = 0; i < all.size(); ++i) columns.append(to_tuple(all[i], specs[i]));
+  return columns;
+}
+
+nb::list feature_names(nb::handle record, std::uint32_t map_field) {
+  const BytesView view(record);
+  nb::list names;
+  const auto add = [&](Bytes entry) {
+    const Bytes key = read_entry(entry).key;
+    names.append(nb::steal(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(key.data()),
+                                                static_cast<Py_ssize_t>(key.size()), "replace")));
+  };
+  try {
+    for_each_entry(view.bytes(), map_field, add);
+  } catch (const Malformed&) {
+    // The names up to there are better than none.
+  }
+  return names;
+}
+
+nb::list split_bytes(const Array<std::uint8_t>& data, const Array<std::int64_t>& offsets) {
+  const auto bytes = std::as_bytes(span_of(data));
+  const auto places = span_of(offsets);
+  const std::size_t count = places.empty() ? 0 : places.size() - 1;
+  nb::list values = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t begin = places[i];
+    const std::int64_t end = places[i + 1];
+    if (begin < 0 || end < begin || static_cast<std::uint64_t>(end) > bytes.size()) {
+      throw nb::value_error("offsets that do not fit their data");
+    }
+    const auto value =
+        bytes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    PyList_SET_ITEM(values.ptr(), static_cast<Py_ssize_t>(i), to_bytes(value).release().ptr());
+  }
+  return values;
+}
+
+}  // namespace
+
+void bind_columns(nb::module_& module) {
+  nb::class_<FeatureSpec>(module, "FeatureSpec", "What is wanted of one feature.")
+      .def("__init__", &make_spec, nb::arg("name"), nb::arg("kind"), nb::kw_only(),
+           nb::arg("in_lists") = false, nb::arg("count").none() = nb::none(),
+           nb::arg("required") = false, nb::arg("kindless_is_empty") = false,
+           nb::arg("default").none() = nb::none())
+      .def_ro("name", &FeatureSpec::name)
+      .def_prop_ro("kind", [](const FeatureSpec& spec) { return kind_name(spec.kind); })
+      .def_ro("in_lists", &FeatureSpec::in_lists)
+      .def_prop_ro("count", [](const FeatureSpec& spec) {
+        return spec.fixed ? nb::int_(spec.count) : nb::object(nb::none());
+      });
+
+  nb::class_<ParseFault>(module, "ParseFault", "What is wrong with the first bad record.")
+      .def_prop_ro("kind", [](const ParseFault& fault) { return fault_word(fault.what); })
+      .def_ro("row", &ParseFault::row)
+      .def_ro("feature", &ParseFault::feature)
+      .def_ro("byte", &ParseFault::offset)
+      .def_prop_ro("why", [](const ParseFault& fault) { return fault.why; })
+      .def_prop_ro("found_kind",
+                   [](const ParseFault& fault) { return kind_name(fault.found_kind); })
+      .def_ro("found_count", &ParseFault::found_count)
+      .def_ro("step", &ParseFault::step);
+
+  module.def("parse", &parse_records, nb::arg("records"), nb::arg("features"), nb::kw_only(),
+             nb::arg("sequences") = false, nb::arg("threads") = 1,
+             "A tuple of arrays for each feature, or a ParseFault.");
+  module.def("feature_names", &feature_names, nb::arg("record"), nb::arg("map_field"),
+             "The names in one of the maps of a message, as far as it can be read.");
+  module.def("split_bytes", &split_bytes, nb::arg("data"), nb::arg("offsets"),
+             "The values of a column of bytes, as a list.");
+}
+
+}  // namespace tfreel::python

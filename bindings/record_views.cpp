@@ -1,0 +1,32 @@
+#include "record_views.hpp"
+
+namespace tfreel::python {
+
+RecordViews::RecordViews(nb::handle records) {
+  const Block* block = nullptr;
+  const auto add_block = [&] {
+    for (std::size_t i = 0; i < block->size(); ++i) views_.push_back(block->payload(i));
+  };
+  if (nb::try_cast(records, block)) {
+    owner_ = nb::borrow(records);
+    add_block();
+    return;
+  }
+  owner_ = nb::steal(PySequence_Tuple(records.ptr()));
+  if (!owner_.is_valid()) throw nb::python_error();
+  const Py_ssize_t count = PyTuple_GET_SIZE(owner_.ptr());
+  views_.reserve(static_cast<std::size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* record = PyTuple_GET_ITEM(owner_.ptr(), i);
+    if (PyBytes_CheckExact(record)) {
+      const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(record));
+      views_.push_back(std::as_bytes(std::span(PyBytes_AS_STRING(record), size)));
+    } else if (nb::try_cast(nb::handle(record), block)) {
+      add_block();
+    } else {
+      views_.push_back(buffers_.emplace_back(record).bytes());
+    }
+  }
+}
+
+}  // namespace tfreel::python

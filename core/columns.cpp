@@ -1,0 +1,188 @@
+#include "columns.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <optional>
+
+#include "parallel.hpp"
+#include "rows.hpp"
+
+namespace tfreel {
+namespace {
+
+// Records are read in stretches of about so many bytes, so that what is noted about them stays
+// small and what is written afterwards is still in cache.
+constexpr std::size_t kStretchBytes = std::size_t{8} << 20;
+constexpr std::size_t kStretchRows = std::size_t{1} << 16;
+// Less work than this is done sooner than a thread has started.
+constexpr std::size_t kRowsPerThread = 128;
+
+std::size_t stretch_length(std::span<const Bytes> records) noexcept {
+  std::size_t bytes = 0;
+  std::size_t rows = 0;
+  while (rows < records.size() && rows < kStretchRows && bytes < kStretchBytes) {
+    bytes += records[rows++].size();
+  }
+  return rows;
+}
+
+void set_present(Column& column, std::size_t row, bool present) {
+  if (column.present.size() <= row / 8) column.present.push_back(0);
+  if (present) column.present[row / 8] |= static_cast<std::uint8_t>(1 << row % 8);
+  if (!present) ++column.absent;
+}
+
+// One part of a stretch: the rows that one thread reads.
+struct Part {
+  RowReader reader;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::optional<ParseFault> fault;
+};
+
+class Parser {
+ public:
+  Parser(std::span<const Bytes> records, std::span<const FeatureSpec> features, bool sequences,
+         std::size_t threads)
+      : records_(records), features_(features), columns_(features.size()), threads_(threads) {
+    for (std::size_t i = 0; i < features_.size(); ++i) prepare(features_[i], columns_[i]);
+    const std::size_t most = std::max<std::size_t>(
+        1, std::min(threads, std::min(records.size(), kStretchRows) / kRowsPerThread));
+    parts_.reserve(most);
+    for (std::size_t i = 0; i < most; ++i) {
+      parts_.push_back({.reader = RowReader(features_, columns_, sequences), .fault = {}});
+    }
+  }
+
+  std::variant<std::vector<Column>, ParseFault> run() {
+    for (std::size_t begin = 0; begin < records_.size();) {
+      const std::size_t end = begin + stretch_length(records_.subspan(begin));
+      if (auto fault = read_stretch(begin, end)) return *fault;
+      begin = end;
+    }
+    for (std::size_t i = 0; i < features_.size(); ++i) finish(columns_[i]);
+    return std::move(columns_);
+  }
+
+ private:
+  void prepare(const FeatureSpec& spec, Column& column) {
+    column.kind = spec.kind;
+    column.rows = records_.size();
+    if (RowReader::writes_at_once(spec)) {
+      constexpr auto kMost = std::numeric_limits<std::size_t>::max();
+      if (spec.count != 0 && records_.size() > kMost / spec.count) throw std::bad_alloc();
+      if (spec.kind == Kind::ints) column.ints.resize(records_.size() * spec.count);
+      if (spec.kind == Kind::floats) column.floats.resize(records_.size() * spec.count);
+      return;
+    }
+    if (!spec.fixed) column.unit_offsets.push_back(0);
+    if (spec.in_lists) column.step_offsets.push_back(0);
+  }
+
+  // Rows [begin, end): all threads read, one gives everything its place, all threads write.
+  std::optional<ParseFault> read_stretch(std::size_t begin, std::size_t end) {
+    used_ = std::max<std::size_t>(1, std::min(parts_.size(), (end - begin) / kRowsPerThread));
+    in_parallel(used_, 1, threads_, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        Part& part = parts_[i];
+        part.begin = begin + (end - begin) * i / used_;
+        part.end = begin + (end - begin) * (i + 1) / used_;
+        part.fault = part.reader.read(rows_of(part), part.begin);
+      }
+    });
+    if (auto fault = first_fault()) return fault;
+    if (std::ranges::all_of(features_, RowReader::writes_at_once)) return {};
+    for (std::size_t i = 0; i < features_.size(); ++i) place(i);
+    in_parallel(used_, 1, threads_, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        parts_[i].fault = parts_[i].reader.write(rows_of(parts_[i]), parts_[i].begin);
+      }
+    });
+    return first_fault();
+  }
+
+  std::span<const Bytes> rows_of(const Part& part) const {
+    return records_.subspan(part.begin, part.end - part.begin);
+  }
+
+  std::optional<ParseFault> first_fault() const {
+    for (std::size_t i = 0; i < used_; ++i) {
+      if (parts_[i].fault) return parts_[i].fault;
+    }
+    return {};
+  }
+
+  // Gives the units of one feature their places, and grows its column to hold them.
+  void place(std::size_t feature) {
+    const FeatureSpec& spec = features_[feature];
+    if (RowReader::writes_at_once(spec)) return;
+    Column& column = columns_[feature];
+    std::size_t values = spec.kind == Kind::bytes    ? number_of_strings(column)
+                         : spec.kind == Kind::floats ? column.floats.size()
+                                                     : column.ints.size();
+    std::size_t bytes = column.data.size();
+    for (std::size_t i = 0; i < used_; ++i) {
+      Units& noted = parts_[i].reader.units()[feature];
+      for (Unit& unit : noted.units) {
+        unit.first = values;
+        unit.first_byte = bytes;
+        values += unit.count;
+        bytes += unit.payload;
+        if (!spec.fixed) column.unit_offsets.push_back(static_cast<std::int64_t>(values));
+      }
+      place_rows(spec, column, parts_[i], noted);
+    }
+    if (spec.kind == Kind::ints) column.ints.resize(values);
+    if (spec.kind == Kind::floats) column.floats.resize(values);
+    if (spec.kind == Kind::bytes) {
+      column.data.resize(bytes);
+      column.value_offsets.resize(values + 1);
+      column.value_offsets[values] = static_cast<std::int64_t>(bytes);
+    }
+  }
+
+  static std::size_t number_of_strings(const Column& column) noexcept {
+    return column.value_offsets.size() == 0 ? 0 : column.value_offsets.size() - 1;
+  }
+
+  static void place_rows(const FeatureSpec& spec, Column& column, const Part& part,
+                         const Units& noted) {
+    for (std::size_t row = part.begin; row < part.end; ++row) {
+      const std::size_t i = row - part.begin;
+      set_present(column, row, spec.in_lists ? !noted.absent[i] : !noted.units[i].absent);
+      if (!spec.in_lists) continue;
+      const std::int64_t before = column.step_offsets[column.step_offsets.size() - 1];
+      column.step_offsets.push_back(before + noted.steps[i]);
+    }
+  }
+
+  static void finish(Column& column) {
+    if (column.kind == Kind::bytes && column.value_offsets.size() == 0) {
+      column.value_offsets.push_back(0);
+    }
+    column.ints.shrink();
+    column.floats.shrink();
+    column.data.shrink();
+    column.value_offsets.shrink();
+    column.unit_offsets.shrink();
+    column.step_offsets.shrink();
+  }
+
+  std::span<const Bytes> records_;
+  std::span<const FeatureSpec> features_;
+  std::vector<Column> columns_;
+  std::size_t threads_;
+  std::vector<Part> parts_;
+  std::size_t used_ = 0;  // parts of this stretch
+};
+
+}  // namespace
+
+std::variant<std::vector<Column>, ParseFault> parse(std::span<const Bytes> records,
+                                                    std::span<const FeatureSpec> features,
+                                                    bool sequences, std::size_t threads) {
+  return Parser(records, features, sequences, threads).run();
+}
+
+}  // namespace tfreel

@@ -1,0 +1,106 @@
+// One record after the other, taken apart for its columns. Numbers of a known number are written
+// to their column at once; of everything else it is noted where it lies and how much it is, until
+// all of a stretch of records is known and the columns can grow to their size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "columns.hpp"
+#include "example.hpp"
+#include "names.hpp"
+
+namespace tfreel {
+
+// The values of one feature in one row, or in one step of a feature list.
+struct Unit {
+  // A run of values; or, where they are not in one piece, the feature or even the entry around it.
+  enum class Form : std::uint8_t { run, feature, entry };
+  Bytes bytes;
+  Form form = Form::run;
+  std::uint32_t row = 0;      // among the records of the stretch
+  std::uint32_t count = 0;    // of values
+  std::uint32_t payload = 0;  // of bytes values: their bytes in all
+  bool absent = false;
+  std::size_t first = 0;       // where its values begin in the column
+  std::size_t first_byte = 0;  // and their bytes
+};
+
+// What a stretch of records holds of one feature.
+struct Units {
+  std::vector<Unit> units;           // one a row; of feature lists, one a step
+  std::vector<std::uint32_t> steps;  // of feature lists: the number in each row
+  std::vector<bool> absent;          // of feature lists: whether the row has none at all
+};
+
+// Reads records on behalf of one thread.
+class RowReader {
+ public:
+  RowReader(std::span<const FeatureSpec> features, std::span<Column> columns, bool sequences);
+
+  // Reads `records`, which are rows `first_row` and up. Nothing is kept from the stretch before.
+  std::optional<ParseFault> read(std::span<const Bytes> records, std::size_t first_row);
+
+  // What was noted, for each feature.
+  std::span<Units> units() noexcept { return units_; }
+  // Writes the values of what was noted. The columns have grown, and every unit knows its place.
+  std::optional<ParseFault> write(std::span<const Bytes> records, std::size_t first_row);
+
+  static bool writes_at_once(const FeatureSpec& feature) noexcept {
+    return feature.fixed && !feature.in_lists && feature.kind != Kind::bytes;
+  }
+
+ private:
+  enum class Status : std::uint8_t { good, absent, wrong_kind, wrong_count };
+
+  // What is known of a feature in the row that is being read.
+  struct State {
+    std::size_t row = kNobody;
+    Status status = Status::absent;
+    Kind found_kind = Kind::none;
+    std::size_t found_count = 0;
+    std::size_t step = 0;
+  };
+
+  // One of the two maps of a message, and what its entries were called in the last record.
+  struct Map {
+    std::vector<std::size_t> features;  // the ones looked for in it
+    Names names;
+    struct Guess {
+      Bytes head;  // tag, length and letters of the name, and the tag of the value
+      std::size_t feature = kNobody;
+    };
+    std::vector<Guess> guesses;
+  };
+
+  static Map make_map(std::span<const FeatureSpec> features, bool in_lists);
+  void read_map(Bytes record, std::uint32_t field, Map& map);
+  void read_unknown_entry(Bytes entry, Map& map, std::size_t position);
+  void read_feature(std::size_t feature, const MapEntry& entry);
+  Status read_numbers(const FeatureSpec& spec, Column& column, const MapEntry& entry, State& state);
+  Status read_steps(const FeatureSpec& spec, Units& units, const MapEntry& entry, State& state);
+  Status locate(const FeatureSpec& spec, Bytes feature, bool merged, Unit& unit, State& state);
+  Status check(const FeatureSpec& spec, Kind kind, std::size_t count, State& state);
+  bool finish_row(ParseFault& fault);
+  void fill_absent(std::size_t feature);
+  void validate(const FeatureSpec& spec, const Unit& unit);
+  void write_unit(const FeatureSpec& spec, Column& column, const Unit& unit);
+  const Values& gather(const Unit& unit);
+
+  std::span<const FeatureSpec> features_;
+  std::span<Column> columns_;
+  bool sequences_;
+  Map context_;
+  Map lists_;
+  std::vector<State> states_;
+  std::vector<Units> units_;
+  Values values_;
+  std::size_t row_ = 0;          // of the whole
+  std::uint32_t local_row_ = 0;  // of the stretch
+  std::size_t good_ = 0;         // features found good in this row
+};
+
+}  // namespace tfreel

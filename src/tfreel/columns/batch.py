@@ -1,0 +1,140 @@
+"""`Batch`: the columns of some examples, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import Sparse
+from tfreel.columns.strings import I64, BytesColumn
+
+Column: TypeAlias = npt.NDArray[Any] | BytesColumn | Ragged | Sparse
+
+
+class Batch(Mapping[str, Column]):
+    """Columns by name, all with the same number of rows. What `tfreel.parse` returns.
+
+    Numbers of a fixed shape are plain NumPy arrays; the others are `BytesColumn`, `Ragged` or `Sparse`.
+
+    Example:
+        >>> records = [tfreel.encode({"x": [1.0, 2.0], "label": i}) for i in range(3)]
+        >>> features = {
+        ...     "x": tfreel.FixedLenFeature([2], "float32"),
+        ...     "label": tfreel.FixedLenFeature([], "int64"),
+        ... }
+        >>> batch = tfreel.parse(records, features)
+        >>> batch
+        <tfreel.Batch of 3 rows: x float32 (2,), label int64>
+        >>> batch["label"]
+        array([0, 1, 2])
+        >>> batch.row(1)
+        {'x': array([1., 2.], dtype=float32), 'label': np.int64(1)}
+    """
+
+    __slots__ = ("_columns", "num_rows")
+
+    def __init__(self, columns: Mapping[str, Column], num_rows: int | None = None) -> None:
+        self._columns = dict(columns)
+        if num_rows is None:
+            num_rows = len(next(iter(self._columns.values()))) if self._columns else 0
+        self.num_rows = num_rows
+        for name, column in self._columns.items():
+            if len(column) != num_rows:
+                raise ValueError(f"column {name!r} has {len(column)} rows, and others have {num_rows}")
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names, in order."""
+        return list(self._columns)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the columns take."""
+        return sum(column.nbytes for column in self._columns.values())
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def row(self, i: int) -> dict[str, Any]:
+        """One row, as a dict."""
+        return {name: _rows_of(column)[i] for name, column in self._columns.items()}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows, one dict after the other."""
+        columns = {name: _rows_of(column) for name, column in self._columns.items()}
+        return ({name: column[i] for name, column in columns.items()} for i in range(self.num_rows))
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Some of the rows, without a copy. Sparse columns become ragged ones."""
+        return Batch({name: _rows_of(column)[start:stop] for name, column in self._columns.items()})
+
+    def to_numpy(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns as arrays: of `bytes` objects, and of arrays for rows of any length."""
+        return {
+            name: column if isinstance(column, np.ndarray) else _rows_of(column).to_numpy()
+            for name, column in self._columns.items()
+        }
+
+    def to_pydict(self) -> dict[str, list[Any]]:
+        """The columns as lists of plain values."""
+        return {
+            name: column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+            for name, column in self._columns.items()
+        }
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name} {_described(column)}" for name, column in self._columns.items())
+        return f"<tfreel.Batch of {self.num_rows} rows: {columns or 'no columns'}>"
+
+
+def _rows_of(column: Column) -> Any:
+    return column.to_ragged() if isinstance(column, Sparse) else column
+
+
+def _described(column: Column) -> str:
+    if isinstance(column, np.ndarray):
+        return f"{column.dtype}" + (f" {column.shape[1:]}" if column.ndim > 1 else "")
+    if isinstance(column, BytesColumn):
+        return "bytes" + (f" {column.shape[1:]}" if column.ndim > 1 else "")
+    if isinstance(column, Sparse):
+        return f"sparse {column.dense_shape[1:]}"
+    return f"ragged {_described(column.values)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceBatch:
+    """What `tfreel.parse_sequence` returns. It unpacks as ``context, sequences, lengths``.
+
+    Attributes:
+        context: The columns of the context.
+        sequences: The columns of the feature lists.
+        lengths: For each feature list, the number of steps in each row.
+    """
+
+    context: Batch
+    sequences: Batch
+    lengths: dict[str, I64]
+
+    @property
+    def num_rows(self) -> int:
+        """The number of examples."""
+        return self.context.num_rows
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.context, self.sequences, self.lengths))
+
+    def __getitem__(self, name: str) -> Column:
+        if name in self.context and name in self.sequences:
+            raise KeyError(f"{name!r} is in the context and in the feature lists: ask one of them")
+        return self.sequences[name] if name in self.sequences else self.context[name]

@@ -1,0 +1,180 @@
+"""`tfreel.parse` and `tfreel.parse_sequence`: many examples in, columns out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from tfreel import _core
+from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.columns.plan import Found, Plan, Raw, mismatch, similar
+from tfreel.errors import DecodeError, FeatureError, MissingFeatureError, TfreelError
+from tfreel.features.kinds import Feature
+from tfreel.threads import thread_count
+
+Records: TypeAlias = _core.Block | Iterable[Any]
+Features: TypeAlias = Mapping[str, Feature]
+
+
+def parse(records: Records, features: Features, *, threads: int | None = None) -> Batch:
+    """The features of many serialized Examples, as columns.
+
+    What is not asked for is not looked into.
+
+    Args:
+        records: Serialized Examples: an iterable of `bytes`, the result of `tfreel.open`, or blocks of a
+            reader.
+        features: What to read, by name.
+        threads: How many to use; all processors by default.
+
+    Raises:
+        DecodeError: A record is not a valid Example.
+        MissingFeatureError: A record lacks a feature that is required.
+        FeatureMismatchError: A feature is of another kind, or has another number of values.
+
+    Example:
+        >>> records = [tfreel.encode({"label": i, "name": f"no. {i}"}) for i in range(3)]
+        >>> batch = tfreel.parse(
+        ...     records,
+        ...     {"label": tfreel.FixedLenFeature([], "int64"), "name": tfreel.FixedLenFeature([], "bytes")},
+        ... )
+        >>> batch["label"], batch["name"][2]
+        (array([0, 1, 2]), b'no. 2')
+    """
+    plan = _planned(Plan(), features)
+    views = _views(records)
+    return _batch(plan, _found(views, [plan], threads), _count(views))
+
+
+def parse_sequence(
+    records: Records,
+    context_features: Features | None = None,
+    sequence_features: Features | None = None,
+    *,
+    threads: int | None = None,
+) -> SequenceBatch:
+    """The features of many serialized SequenceExamples, as columns.
+
+    Args:
+        records: As in `parse`.
+        context_features: What to read of the context: FixedLen, VarLen and Ragged features.
+        sequence_features: What to read of the feature lists: FixedLenSequence, VarLen and Ragged features.
+        threads: As in `parse`.
+
+    Example:
+        >>> records = [tfreel.encode_sequence({"id": 7}, {"tokens": [[1, 2], [3]]})]
+        >>> context, sequences, lengths = tfreel.parse_sequence(
+        ...     records,
+        ...     {"id": tfreel.FixedLenFeature([], "int64")},
+        ...     {"tokens": tfreel.RaggedFeature("int64")},
+        ... )
+        >>> context["id"], sequences["tokens"].to_list(), lengths["tokens"]
+        (array([7]), [[[1, 2], [3]]], array([2]))
+    """
+    if not context_features and not sequence_features:
+        raise ValueError("no features are asked for")
+    context = _planned(Plan(in_context=True), context_features or {}, may_be_empty=True)
+    lists = _planned(Plan(in_lists=True), sequence_features or {}, may_be_empty=True)
+    views = _views(records)
+    found = _found(views, [context, lists], threads, sequences=True)
+    rows = _count(views)
+    steps = found[len(context.specs) :]
+    lengths = {
+        key: raw.step_offsets[1:] - raw.step_offsets[:-1]
+        for key, raw in zip(lists.specs, steps, strict=True)
+        if raw.step_offsets is not None
+    }
+    return SequenceBatch(
+        _batch(context, found[: len(context.specs)], rows), _batch(lists, steps, rows), lengths
+    )
+
+
+def _planned(plan: Plan, features: Features, *, may_be_empty: bool = False) -> Plan:
+    if not isinstance(features, Mapping):
+        raise TypeError(f"features must be a dict of features by name, not {type(features).__name__}")
+    if not features and not may_be_empty:
+        raise ValueError("no features are asked for")
+    for name, feature in features.items():
+        plan.add(name, feature)
+    return plan
+
+
+def _views(records: Records) -> _core.Block | tuple[Any, ...]:
+    if isinstance(records, _core.Block):
+        return records
+    if isinstance(records, (str, bytes, bytearray, memoryview)):
+        raise TypeError("records must be many: put a single one into a list; paths go to tfreel.read first")
+    blocks = getattr(records, "blocks", None)
+    return tuple(blocks() if blocks is not None else records)
+
+
+def _count(views: _core.Block | tuple[Any, ...]) -> int:
+    if isinstance(views, _core.Block):
+        return len(views)
+    return sum(len(view) if isinstance(view, _core.Block) else 1 for view in views)
+
+
+def _found(
+    views: _core.Block | tuple[Any, ...], plans: list[Plan], threads: int | None, *, sequences: bool = False
+) -> list[Raw]:
+    keys = [(plan, key) for plan in plans for key in plan.specs]
+    specs = [plan.specs[key] for plan, key in keys]
+    found = _core.parse(views, specs, sequences=sequences, threads=thread_count(threads))
+    if isinstance(found, _core.ParseFault):
+        plan, key = keys[found.feature] if keys else (Plan(), "")
+        raise _error(found, plan, key, _record_at(views, found.row))
+    return [Raw(*arrays) for arrays in found]
+
+
+def _record_at(views: _core.Block | tuple[Any, ...], row: int) -> bytes:
+    for view in (views,) if isinstance(views, _core.Block) else views:
+        if not isinstance(view, _core.Block):
+            if row == 0:
+                return bytes(view)
+            row -= 1
+        elif row < len(view):
+            return view[row]
+        else:
+            row -= len(view)
+    raise IndexError(row)
+
+
+def _batch(plan: Plan, arrays: list[Raw], rows: int) -> Batch:
+    found = Found(dict(zip(plan.specs, arrays, strict=True)), rows)
+    return Batch({name: build(found) for name, build in plan.builders.items()}, rows)
+
+
+def _error(fault: _core.ParseFault, plan: Plan, key: str, record: bytes) -> TfreelError:
+    what = "SequenceExample" if plan.in_lists or plan.in_context else "Example"
+    if fault.kind in ("proto_malformed", "record_too_large"):
+        why = f"{fault.why} at byte {fault.byte}" if fault.why else "it is larger than 2 GiB"
+        error = DecodeError(
+            f"record {fault.row} is not a valid {what}: {why}", record=fault.row, kind=fault.kind
+        )
+        error.byte = fault.byte
+        return error
+    names = _core.feature_names(record, 2 if plan.in_lists else 1)
+    if fault.kind == "feature_missing":
+        noun = "feature list" if plan.in_lists else "feature"
+        missing = MissingFeatureError(
+            f"{noun} {key!r} is missing in record {fault.row}; {similar(key, names)}",
+            record=fault.row,
+            kind=fault.kind,
+        )
+        missing.feature = key
+        return missing
+    return _mismatch(fault, plan.specs[key])
+
+
+def _mismatch(fault: _core.ParseFault, spec: _core.FeatureSpec) -> FeatureError:
+    where = f" in step {fault.step}" if spec.in_lists else ""
+    if fault.kind == "feature_kind":
+        found = f"{_amount(fault.found_count)} of kind {fault.found_kind}{where}"
+        return mismatch(spec.name, fault.row, f"values of kind {spec.kind}", found)
+    return mismatch(
+        spec.name, fault.row, f"{_amount(spec.count or 0)} of kind {spec.kind}", f"{fault.found_count}{where}"
+    )
+
+
+def _amount(count: int) -> str:
+    return f"{count} value" + ("" if count == 1 else "s")

@@ -1,0 +1,1 @@
+"""Examples, one message at a time: bytes, protobuf messages and plain Python values."""
