@@ -1,0 +1,7 @@
+"""One message at a time: rows in, serialized Examples out, and back."""
+
+from tfreel.examples.decode import decode, decode_sequence
+from tfreel.examples.encode import encode, encode_sequence
+from tfreel.examples.tensor import tensor
+
+__all__ = ["decode", "decode_sequence", "encode", "encode_sequence", "tensor"]
