@@ -128,19 +128,19 @@ def _adapt_numbers(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     with np.errstate(over="ignore"):
         rounded = array.astype(np.float32, order="C")
     for lost in array[np.isinf(rounded) & np.isfinite(array)].flat:
-        raise ValueError(f"feature {name!r}: {lost} does not fit float32")
+        raise ValueError(f"feature {name!r}: {lost!s} does not fit float32")
     return rounded
 
 
 def _adapt_times(name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     if np.isnat(array).any():
         raise ValueError(f"feature {name!r}: NaT has no place among nanoseconds")
+    if array.dtype.kind == "m" and np.datetime_data(array.dtype)[0] in ("Y", "M", "generic"):
+        raise TypeError(f"feature {name!r}: {array.dtype} has no fixed length in nanoseconds")
     try:
         nanoseconds = array.astype(f"{array.dtype.kind}8[ns]", order="C")
         exact = bool((nanoseconds.astype(array.dtype) == array).all())
-    except TypeError:  # months and years are of no fixed length
-        raise TypeError(f"feature {name!r}: {array.dtype} cannot be told in nanoseconds") from None
-    except OverflowError:
+    except OverflowError:  # of newer NumPy; an older one counts on past the end, and does not come back
         exact = False
     if not exact:
         raise ValueError(f"feature {name!r}: a {array.dtype} is no whole number of nanoseconds within int64")
