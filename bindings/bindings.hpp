@@ -16,6 +16,8 @@ void bind_order(nb::module_& module);
 void bind_block(nb::module_& module);
 void bind_decoder(nb::module_& module);
 void bind_fetch(nb::module_& module);
+void bind_encoder(nb::module_& module);
+void bind_decode(nb::module_& module);
 void bind_frame_buffer(nb::module_& module);
 void bind_columns(nb::module_& module);
 

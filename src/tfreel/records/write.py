@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from itertools import islice
 from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, 
 from tfreel import _core
 from tfreel.compression import Codec, Deflater, checked_level, codec_for_path, codec_named
 from tfreel.errors import CorruptError
+from tfreel.examples.encode import encode, encoder
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
 from tfreel.storage.names import PathLike
@@ -31,7 +32,7 @@ class SupportsSerializeToString(Protocol):
         """The serialized message."""
 
 
-Record: TypeAlias = bytes | bytearray | memoryview | SupportsSerializeToString
+Record: TypeAlias = bytes | bytearray | memoryview | SupportsSerializeToString | Mapping[str, Any]
 Mode: TypeAlias = Literal["x", "w", "a"]
 
 _BUFFER_BYTES = 1 << 18
@@ -109,10 +110,10 @@ class Writer:
     # Records in ---------------------------------------------------------------------------------------------
 
     def write(self, record: Record) -> None:
-        """Adds one record: bytes as they are, or anything with ``SerializeToString``.
+        """Adds one record: bytes as they are, a mapping as `encode` does, or anything with ``SerializeToString``.
 
         Raises:
-            TypeError: It is neither.
+            TypeError: It is none of these; or, like ValueError, as in `encode`. Nothing is written then.
             OSError: The system failed to write. The writer is of no use any more, and its file will not
                 appear.
         """
@@ -129,7 +130,7 @@ class Writer:
             while taken < len(batch):
                 before = taken
                 self._check_usable()
-                taken = self._frames.append_many(batch, taken)
+                taken = self._frames.append_many(batch, taken, encoder)
                 self.records_written += taken - before
                 if taken < len(batch):
                     self.write(batch[taken])
@@ -426,15 +427,22 @@ def as_bytes(record: object) -> bytes | bytearray | memoryview:
 
     Raises:
         TypeError: It has none.
+        ValueError: It is a mapping with values that do not fit.
     """
+    if type(record) is dict:
+        return encode(record)
     if isinstance(record, memoryview) and not (record.itemsize == record.ndim == 1 and record.c_contiguous):
         raise TypeError("a record must be bytes; of a memoryview of something else, bytes(view) makes a copy")
     if isinstance(record, (bytes, bytearray, memoryview)):
         return record
     if isinstance(record, SupportsSerializeToString):
         return record.SerializeToString()
+    if isinstance(record, Mapping):
+        return encode(record)
     hint = "; encode text first, as in text.encode()" if isinstance(record, str) else ""
-    raise TypeError(f"a record must be bytes or have SerializeToString(), not {type(record).__name__}{hint}")
+    raise TypeError(
+        f"a record must be bytes, a mapping of features or have SerializeToString(), not {type(record).__name__}{hint}"
+    )
 
 
 def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
@@ -443,7 +451,7 @@ def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
     Raises:
         TypeError: This is one record, not many.
     """
-    if isinstance(records, (str, bytes, bytearray, memoryview)):
+    if isinstance(records, (str, bytes, bytearray, memoryview, Mapping)):
         raise TypeError(
             f"write_many takes an iterable of records, not one {type(records).__name__}; use write"
         )
