@@ -75,4 +75,5 @@ NB_MODULE(_core, module) {
   bind_decode(module);
   bind_frame_buffer(module);
   bind_columns(module);
+  bind_table(module);
 }

@@ -205,3 +205,18 @@ class ExampleDecoder:
     def decode_sequence(
         self, record: bytes | bytearray | memoryview, tensors: bool
     ) -> tuple[dict[str, Any], dict[str, list[Any]]] | Malformed: ...
+
+class Table:
+    def __init__(self, rows: int) -> None: ...
+    def add(
+        self,
+        key: str,
+        values: npt.NDArray[np.int64] | npt.NDArray[np.float32] | npt.NDArray[np.uint8],
+        *,
+        value_offsets: npt.NDArray[np.int64] | None = None,
+        row_offsets: npt.NDArray[np.int64] | None = None,
+        count: int = 1,
+        present: npt.NDArray[np.bool_] | None = None,
+    ) -> None: ...
+    def encode(self, begin: int) -> Block: ...
+    def __len__(self) -> int: ...

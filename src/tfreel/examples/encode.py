@@ -92,13 +92,17 @@ def adapt(name: str, value: object) -> object:
 
 def _adapt_buffer(name: str, value: bytearray | memoryview) -> bytes:
     if isinstance(value, memoryview) and (value.itemsize != 1 or value.ndim > 1):
-        raise TypeError(f"feature {name!r}: a memoryview must be of single bytes; np.asarray(value) keeps numbers")
+        raise TypeError(
+            f"feature {name!r}: a memoryview must be of single bytes; np.asarray(value) keeps numbers"
+        )
     return bytes(value)
 
 
 def _refuse_value(name: str, value: float | str) -> NoReturn:
     if isinstance(value, str):
-        raise ValueError(f"feature {name!r}: text with lone surrogates has no UTF-8 form; encode it to bytes first")
+        raise ValueError(
+            f"feature {name!r}: text with lone surrogates has no UTF-8 form; encode it to bytes first"
+        )
     if isinstance(value, float):
         raise ValueError(f"feature {name!r}: {value!r} does not fit float32")
     # Of a number with thousands of digits, Python refuses to print any.
@@ -108,7 +112,9 @@ def _refuse_value(name: str, value: float | str) -> NoReturn:
 
 def _adapt_array(name: str, value: npt.NDArray[Any] | np.generic) -> object:
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"feature {name!r}: a masked array may lack values; filled() says what stands for them")
+        raise TypeError(
+            f"feature {name!r}: a masked array may lack values; filled() says what stands for them"
+        )
     array = np.asarray(value)
     kind = array.dtype.kind
     if kind in "biuf":

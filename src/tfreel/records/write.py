@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
 
 from tfreel import _core
+from tfreel.columns.table import Columns, encode_columns
 from tfreel.compression import Codec, Deflater, checked_level, codec_for_path, codec_named
 from tfreel.errors import CorruptError
 from tfreel.examples.encode import encode, encoder
@@ -153,6 +154,27 @@ class Writer:
         with _Sticky(self):
             self._put(block.frames())
         self.records_written += len(block)
+
+    def write_batch(self, columns: Columns) -> None:
+        """Adds the rows of columns, each as an Example.
+
+        Args:
+            columns: A mapping from names to columns, such as a `Batch`, or a data frame or table that exports
+                Arrow data. A column is an array whose first dimension counts the rows, a list with an element
+                for each row (None for absent), or a `Ragged`, `Sparse` or `BytesColumn`.
+
+        Raises:
+            TypeError: A column cannot be a feature; nothing is written.
+            ValueError: Columns differ in length, or a value does not fit; nothing is written.
+
+        Example:
+            >>> with tfreel.Writer("table.tfrecord") as out:
+            ...     out.write_batch({"x": [[1.0, 2.0], [3.0, 4.0]], "label": [0, 1]})
+            >>> tfreel.decode(tfreel.open("table.tfrecord")[1])
+            {'label': array([1]), 'x': array([3., 4.], dtype=float32)}
+        """
+        for block in encode_columns(columns):
+            self.write_block(block)
 
     def _write_past(self, record: bytes | bytearray | memoryview) -> None:
         """Adds a record for which the buffer has no room left, or never has."""
