@@ -1,10 +1,19 @@
 #include "encoder.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace tfreel::python {
 namespace {
 
 // A desk that grew larger is not kept: one large record should not hold its memory for ever.
 constexpr std::size_t kLargestIdleDesk = std::size_t{1} << 20;
+
+template <typename Integer>
+bool all_fit(std::span<const Integer> values) noexcept {
+  return std::all_of(values.begin(), values.end(),
+                     [](Integer value) { return std::in_range<std::int64_t>(value); });
+}
 
 }  // namespace
 
@@ -99,15 +108,16 @@ bool Desk::write_array(PyObject* value) {
   if (!PyArray_CheckExact(value)) return false;
   auto* array = reinterpret_cast<PyArrayObject*>(value);
   if (!is_ordinary(array)) return false;
-  if (PyArray_TYPE(array) == NPY_INT64) {
-    write_ints(writer_, values_of<std::int64_t>(array));
-    return true;
-  }
   if (PyArray_TYPE(array) == NPY_FLOAT) {
     write_floats(writer_, values_of<float>(array));
     return true;
   }
-  return false;
+  bool fits = true;
+  const bool integers = visit_integers(array, [&](auto values) {
+    fits = all_fit(values);
+    if (fits) write_ints(writer_, values);
+  });
+  return integers && fits;
 }
 
 // Bytes that somebody else holds: written from where they are. False for all others.
@@ -132,7 +142,7 @@ bool Desk::write_buffer(PyObject* value) {
 void Desk::write_gathered(std::size_t begin, std::size_t end) {
   const std::size_t count = end - begin;
   if (gathered_.kind == Kind::ints) {
-    write_ints(writer_, std::span(gathered_.ints).subspan(begin, count));
+    write_ints(writer_, std::span<const std::int64_t>(gathered_.ints).subspan(begin, count));
   } else if (gathered_.kind == Kind::floats) {
     write_floats(writer_, std::span(gathered_.floats).subspan(begin, count));
   } else {
@@ -141,9 +151,8 @@ void Desk::write_gathered(std::size_t begin, std::size_t end) {
 }
 
 void Desk::write_lists(nb::handle dict) {
-  if (!take_row(dict.ptr(), lists_)) {
-    throw nb::type_error("a tensor cannot be a row of a sequence; put it into the context");
-  }
+  // A tensor cannot be a list of rows; like anything else that cannot, it is refused by name.
+  if (!take_row(dict.ptr(), lists_)) lists_.learn(dict.ptr());
   const auto order = lists_.order();
   for (std::size_t i = order.size(); i-- > 0;) {
     const std::size_t place = order[i];

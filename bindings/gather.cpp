@@ -105,40 +105,16 @@ void Gathered::add_items(PyObject* items) {
 
 void Gathered::add_array(PyArrayObject* array) {
   if (!is_ordinary(array)) return add_adapted(reinterpret_cast<PyObject*>(array));
-  switch (PyArray_TYPE(array)) {
-    case NPY_BOOL:
-    case NPY_UBYTE:
-      return add_ints(values_of<npy_ubyte>(array));
-    case NPY_BYTE:
-      return add_ints(values_of<npy_byte>(array));
-    case NPY_SHORT:
-      return add_ints(values_of<npy_short>(array));
-    case NPY_USHORT:
-      return add_ints(values_of<npy_ushort>(array));
-    case NPY_INT:
-      return add_ints(values_of<npy_int>(array));
-    case NPY_UINT:
-      return add_ints(values_of<npy_uint>(array));
-    case NPY_LONG:
-      return add_ints(values_of<npy_long>(array));
-    case NPY_ULONG:
-      return add_ints(values_of<npy_ulong>(array));
-    case NPY_LONGLONG:
-      return add_ints(values_of<npy_longlong>(array));
-    case NPY_ULONGLONG:
-      return add_ints(values_of<npy_ulonglong>(array));
-    case NPY_DOUBLE:
-      return add_doubles(values_of<double>(array));
-    case NPY_FLOAT: {
-      become(Kind::floats);
-      const auto values = values_of<float>(array);
-      floats.insert(floats.end(), values.begin(), values.end());
-      return;
-    }
-    case NPY_STRING:
-      become(Kind::bytes);  // an empty one leaves nothing else to tell its kind by
-      if (PyArray_SIZE(array) == 0) return;
+  if (visit_integers(array, [&](auto values) { add_ints(values); })) return;
+  const int type = PyArray_TYPE(array);
+  if (type == NPY_DOUBLE) return add_doubles(values_of<double>(array));
+  if (type == NPY_FLOAT) {
+    become(Kind::floats);
+    const auto values = values_of<float>(array);
+    floats.insert(floats.end(), values.begin(), values.end());
+    return;
   }
+  if (type == NPY_STRING && PyArray_SIZE(array) == 0) return become(Kind::bytes);
   add_adapted(reinterpret_cast<PyObject*>(array));
 }
 

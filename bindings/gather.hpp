@@ -65,6 +65,36 @@ std::span<const Scalar> values_of(PyArrayObject* array) noexcept {
           static_cast<std::size_t>(PyArray_SIZE(array))};
 }
 
+// Calls `visit` with the values of an ordinary array of integers or booleans; false for all others.
+template <typename Visit>
+bool visit_integers(PyArrayObject* array, Visit&& visit) {
+  switch (PyArray_TYPE(array)) {
+    case NPY_BOOL:
+    case NPY_UBYTE:
+      return visit(values_of<npy_ubyte>(array)), true;
+    case NPY_BYTE:
+      return visit(values_of<npy_byte>(array)), true;
+    case NPY_SHORT:
+      return visit(values_of<npy_short>(array)), true;
+    case NPY_USHORT:
+      return visit(values_of<npy_ushort>(array)), true;
+    case NPY_INT:
+      return visit(values_of<npy_int>(array)), true;
+    case NPY_UINT:
+      return visit(values_of<npy_uint>(array)), true;
+    case NPY_LONG:
+      return visit(values_of<npy_long>(array)), true;
+    case NPY_ULONG:
+      return visit(values_of<npy_ulong>(array)), true;
+    case NPY_LONGLONG:
+      return visit(values_of<npy_longlong>(array)), true;
+    case NPY_ULONGLONG:
+      return visit(values_of<npy_ulonglong>(array)), true;
+    default:
+      return false;
+  }
+}
+
 // The bytes of a bytes object, and of text as UTF-8. For text that is none (lone surrogates) the
 // data is null and a Python error set.
 inline Bytes view_of_bytes(PyObject* bytes) noexcept {

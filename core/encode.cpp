@@ -12,12 +12,6 @@ constexpr const char* kTooLong = "an Example may have 2 GiB less one byte; this 
 
 constexpr std::uint32_t field_of(Kind kind) noexcept { return static_cast<std::uint32_t>(kind); }
 
-// Values are packed, that is, one field in their list; without values there is no such field.
-void close_packed(WireWriter& writer, Kind kind, std::size_t before) {
-  if (writer.size() != before) writer.close(1, before);
-  writer.close(field_of(kind), before);
-}
-
 }  // namespace
 
 void WireWriter::grow(std::size_t count) {
@@ -32,12 +26,9 @@ void WireWriter::grow(std::size_t count) {
   capacity_ = wider;
 }
 
-void write_ints(WireWriter& writer, std::span<const std::int64_t> values) {
-  const std::size_t before = writer.size();
-  for (std::size_t i = values.size(); i-- > 0;) {
-    writer.put_varint(static_cast<std::uint64_t>(values[i]));
-  }
-  close_packed(writer, Kind::ints, before);
+void close_packed(WireWriter& writer, Kind kind, std::size_t before) {
+  if (writer.size() != before) writer.close(1, before);
+  writer.close(field_of(kind), before);
 }
 
 void write_floats(WireWriter& writer, std::span<const float> values) {

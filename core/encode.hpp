@@ -63,8 +63,18 @@ class WireWriter {
   std::size_t at_ = 0;
 };
 
-// The content of a Feature: one list of values.
-void write_ints(WireWriter& writer, std::span<const std::int64_t> values);
+// Ends a list of numbers: they are packed, that is, one field; without numbers there is none.
+void close_packed(WireWriter& writer, Kind kind, std::size_t before);
+
+// The content of a Feature: one list of values. Integers of any type must be within int64.
+template <typename Integer>
+void write_ints(WireWriter& writer, std::span<const Integer> values) {
+  const std::size_t before = writer.size();
+  for (std::size_t i = values.size(); i-- > 0;) {
+    writer.put_varint(static_cast<std::uint64_t>(static_cast<std::int64_t>(values[i])));
+  }
+  close_packed(writer, Kind::ints, before);
+}
 void write_floats(WireWriter& writer, std::span<const float> values);
 void write_bytes_list(WireWriter& writer, std::span<const Bytes> values);
 

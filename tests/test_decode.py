@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messages_oracle import Example, Feature, FeatureList, FeatureLists, Features, Int64List, SequenceExample
 
 import tfreel
+
+from messages_oracle import Example, Feature, FeatureList, FeatureLists, Features, Int64List, SequenceExample
 
 
 def field(number: int, content: bytes) -> bytes:
@@ -136,7 +137,9 @@ def test_a_name_that_comes_twice_keeps_its_first_place() -> None:
 
 
 def test_rows_of_a_sequence_are_read_as_protobuf_reads_them() -> None:
-    rows = FeatureList(feature=[Feature(int64_list=Int64List(value=[1, 2])), Feature(), Feature(int64_list={})])
+    rows = FeatureList(
+        feature=[Feature(int64_list=Int64List(value=[1, 2])), Feature(), Feature(int64_list={})]
+    )
     message = SequenceExample(
         context=Features(feature={"id": Feature(int64_list=Int64List(value=[7]))}),
         feature_lists=FeatureLists(feature_list={"x": rows, "empty": FeatureList()}),
@@ -173,7 +176,7 @@ def test_bad_records_are_named_with_the_byte(case: str) -> None:
             read(record)
         assert (caught.value.kind, caught.value.byte) == ("proto_malformed", byte)
         assert pickle.loads(pickle.dumps(caught.value)).byte == byte
-    with pytest.raises(Exception, match="pars|UTF-8|Wrong wire type"):
+    with pytest.raises(Exception, match=r"pars|UTF-8|Wrong wire type"):
         Example.FromString(record)
 
 

@@ -130,7 +130,9 @@ def test_a_tensor_named_like_the_helper_of_another_is_found() -> None:
 @given(
     hnp.arrays(
         st.one_of(
-            hnp.boolean_dtypes(), hnp.integer_dtypes(endianness="?"), hnp.floating_dtypes(endianness="?", sizes=(16, 32, 64))
+            hnp.boolean_dtypes(),
+            hnp.integer_dtypes(endianness="?"),
+            hnp.floating_dtypes(endianness="?", sizes=(16, 32, 64)),
         ),
         hnp.array_shapes(min_dims=0, max_dims=4, min_side=0),
     )

@@ -17,6 +17,10 @@ std::string text_of(const WireWriter& writer) {
   return {reinterpret_cast<const char*>(writer.bytes().data()), writer.size()};
 }
 
+void write_one(WireWriter& writer, std::int64_t value) {
+  write_ints(writer, std::span<const std::int64_t>(&value, 1));
+}
+
 template <std::size_t size>
 std::string literal(const char (&text)[size]) {
   return {text, size - 1};
@@ -24,7 +28,7 @@ std::string literal(const char (&text)[size]) {
 
 TEST(an_entry_is_its_key_and_then_its_feature) {
   WireWriter writer;
-  write_ints(writer, std::vector<std::int64_t>{3});
+  write_one(writer, 3);
   close_entry(writer, bytes_of("a"), 0);
   CHECK_EQ(text_of(writer), literal("\n\x0a\n\x01"
                                     "a\x12\x05\x1a\x03\n\x01\x03"));
@@ -32,7 +36,7 @@ TEST(an_entry_is_its_key_and_then_its_feature) {
 
 TEST(lists_without_values_have_their_kind_and_nothing_else) {
   WireWriter ints;
-  write_ints(ints, {});
+  write_ints(ints, std::span<const std::int64_t>());
   CHECK_EQ(text_of(ints), literal("\x1a\x00"));
   WireWriter floats;
   write_floats(floats, {});
@@ -44,8 +48,18 @@ TEST(lists_without_values_have_their_kind_and_nothing_else) {
 
 TEST(a_negative_number_takes_ten_bytes) {
   WireWriter writer;
-  write_ints(writer, std::vector<std::int64_t>{-1});
+  write_one(writer, -1);
   CHECK_EQ(text_of(writer), literal("\x1a\x0c\n\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
+}
+
+TEST(integers_of_all_widths_are_written_alike) {
+  const std::vector<std::int8_t> narrow{-1, 0, 127};
+  const std::vector<std::int64_t> wide{-1, 0, 127};
+  WireWriter from_narrow;
+  WireWriter from_wide;
+  write_ints(from_narrow, std::span<const std::int8_t>(narrow));
+  write_ints(from_wide, std::span<const std::int64_t>(wide));
+  CHECK_EQ(text_of(from_narrow), text_of(from_wide));
 }
 
 TEST(what_was_written_reads_back) {
@@ -56,7 +70,7 @@ TEST(what_was_written_reads_back) {
     ints.push_back((std::int64_t{1} << bits) - 1);
   }
   WireWriter writer;
-  write_ints(writer, ints);
+  write_ints(writer, std::span<const std::int64_t>(ints));
   Values values;
   values.merge(writer.bytes());
   CHECK(values.ints == ints);
@@ -80,7 +94,7 @@ TEST(short_entries_are_the_same_as_others) {
       WireWriter in_one_go;
       if (!write_short_entry(in_one_go, key, value)) continue;
       WireWriter step_by_step;
-      write_ints(step_by_step, {&value, 1});
+      write_one(step_by_step, value);
       close_entry(step_by_step, key, 0);
       CHECK_EQ(text_of(in_one_go), text_of(step_by_step));
     }

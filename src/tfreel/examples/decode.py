@@ -22,8 +22,8 @@ def decode(record: bytes | bytearray | memoryview, *, tensors: bool = True) -> d
             they are made of are left as they are.
 
     Returns:
-        From names, in the order of the record, to values: a one-dimensional array of int64 or float32, a list of
-        ``bytes``, or ``None`` for a feature without a kind.
+        From names, in the order of the record, to values: a one-dimensional array of int64 or float32, a list
+        of ``bytes``, or ``None`` for a feature without a kind.
 
     Raises:
         DecodeError: The record is not a valid message.

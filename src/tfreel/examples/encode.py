@@ -15,15 +15,15 @@ import numpy.typing as npt
 from tfreel import _core
 from tfreel.examples.tensor import Tensor, expand
 
-_INT64_BITS = 63
+_MOST_PRINTED_BITS = 256  # of a number with thousands of digits, Python refuses to print any
 
 
 def encode(row: Mapping[str, Any]) -> bytes:
     """The serialized ``tf.train.Example`` of a row: a mapping from names of features to values.
 
-    A value is an int, bool, float, str, bytes, a NumPy scalar or array, or nested lists and tuples of one kind,
-    which are written flat; ``None`` stands for no feature. The same row always gives the same bytes, whatever
-    the order of its keys.
+    A value is an int, bool, float, str, bytes, a NumPy scalar or array, or nested lists and tuples of one
+    kind, which are written flat; ``None`` stands for no feature. The same row always gives the same bytes,
+    whatever the order of its keys.
 
     Args:
         row: The features.
@@ -45,8 +45,8 @@ def encode_sequence(context: Mapping[str, Any], feature_lists: Mapping[str, Any]
 
     Args:
         context: The features that hold for the whole sequence, as in `encode`.
-        feature_lists: From names to lists of rows: each row is the value of one step, as in `encode`. An empty
-            row is of the kind of the others, and ``None`` a row without a kind.
+        feature_lists: From names to lists of rows: each row is the value of one step, as in `encode`. An
+            empty row is of the kind of the others, and ``None`` a row without a kind.
 
     Raises:
         TypeError: As in `encode`; also if rows of one list are of different kinds.
@@ -100,14 +100,14 @@ def _adapt_buffer(name: str, value: bytearray | memoryview) -> bytes:
 
 def _refuse_value(name: str, value: float | str) -> NoReturn:
     if isinstance(value, str):
-        raise ValueError(
-            f"feature {name!r}: text with lone surrogates has no UTF-8 form; encode it to bytes first"
-        )
-    if isinstance(value, float):
-        raise ValueError(f"feature {name!r}: {value!r} does not fit float32")
-    # Of a number with thousands of digits, Python refuses to print any.
-    text = str(value) if value.bit_length() <= 4 * _INT64_BITS else f"a number of {value.bit_length()} bits"
-    raise ValueError(f"feature {name!r}: {text} does not fit int64")
+        problem = "text with lone surrogates has no UTF-8 form; encode it to bytes first"
+    elif isinstance(value, float):
+        problem = f"{value!r} does not fit float32"
+    elif value.bit_length() > _MOST_PRINTED_BITS:
+        problem = f"a number of {value.bit_length()} bits does not fit int64"
+    else:
+        problem = f"{value} does not fit int64"
+    raise ValueError(f"feature {name!r}: {problem}")
 
 
 def _adapt_array(name: str, value: npt.NDArray[Any] | np.generic) -> object:
@@ -130,7 +130,7 @@ def _adapt_array(name: str, value: npt.NDArray[Any] | np.generic) -> object:
 
 def _adapt_numbers(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if array.dtype.kind != "f" or array.dtype.itemsize in (4, 8):
-        return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+        return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
     with np.errstate(over="ignore"):
         rounded = array.astype(np.float32, order="C")
     for lost in array[np.isinf(rounded) & np.isfinite(array)].flat:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from sys import intern
 from typing import Any
@@ -17,8 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_PLAIN = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_PLAIN += ("float16", "float32", "float64", "complex64", "complex128", "bool")
+_PLAIN = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
 # TensorFlow and JAX have it, NumPy only through the package ml_dtypes.
 _FOREIGN = "bfloat16"
 _MOST_DIMENSIONS = 32  # of NumPy before 2.0
@@ -34,8 +37,8 @@ class Tensor:
 def tensor(array: npt.ArrayLike) -> Tensor:
     """Marks an array, so that `encode` stores it with its shape and dtype.
 
-    `decode` gives the same array back. Plain TensorFlow code reads it too: ``tf.io.decode_raw`` of the feature,
-    then ``tf.reshape`` to the feature ``name/shape``.
+    `decode` gives the same array back. Plain TensorFlow code reads it too: ``tf.io.decode_raw`` of the
+    feature, then ``tf.reshape`` to the feature ``name/shape``.
 
     Args:
         array: Booleans or numbers of any dtype and shape.
@@ -122,7 +125,6 @@ def _dtype_named(name: bytes) -> np.dtype[Any] | None:
     if text in _PLAIN:
         return np.dtype(text)
     if text == _FOREIGN and find_spec("ml_dtypes") is not None:
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
+        found: np.dtype[Any] = np.dtype(import_module("ml_dtypes").bfloat16)
+        return found
     return None

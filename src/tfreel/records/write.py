@@ -64,6 +64,10 @@ class Writer:
         ...     out.write_many([b"two", b"three"])
         >>> list(tfreel.read("numbers.tfrecord.gz"))
         [b'one', b'two', b'three']
+        >>> with tfreel.Writer("train.tfrecord") as out:  # a mapping becomes a tf.train.Example
+        ...     out.write({"label": 7, "name": "cat"})
+        >>> tfreel.decode(next(tfreel.read("train.tfrecord")))
+        {'label': array([7]), 'name': [b'cat']}
     """
 
     def __init__(
@@ -111,7 +115,7 @@ class Writer:
     # Records in ---------------------------------------------------------------------------------------------
 
     def write(self, record: Record) -> None:
-        """Adds one record: bytes as they are, a mapping as `encode` does, or anything with ``SerializeToString``.
+        """Adds one record: bytes, a mapping to `encode`, or anything with ``SerializeToString``.
 
         Raises:
             TypeError: It is none of these; or, like ValueError, as in `encode`. Nothing is written then.
@@ -463,7 +467,8 @@ def as_bytes(record: object) -> bytes | bytearray | memoryview:
         return encode(record)
     hint = "; encode text first, as in text.encode()" if isinstance(record, str) else ""
     raise TypeError(
-        f"a record must be bytes, a mapping of features or have SerializeToString(), not {type(record).__name__}{hint}"
+        "a record must be bytes, a mapping of features or have SerializeToString(), "
+        f"not {type(record).__name__}{hint}"
     )
 
 
