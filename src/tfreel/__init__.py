@@ -26,6 +26,7 @@ from tfreel.features import (
 )
 from tfreel.index import Records, build_index, open  # noqa: A004 - the public name, as in gzip.open
 from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, repair, verify
+from tfreel.tables import load, save
 
 if _typing.TYPE_CHECKING:
     from tfreel.examples.messages import (
@@ -84,11 +85,13 @@ __all__ = [
     "decode_sequence",
     "encode",
     "encode_sequence",
+    "load",
     "open",
     "parse",
     "parse_sequence",
     "read",
     "repair",
+    "save",
     "tensor",
     "verify",
 ]

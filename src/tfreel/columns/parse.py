@@ -10,6 +10,7 @@ from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.plan import Found, Plan, Raw, mismatch, similar
 from tfreel.errors import DecodeError, FeatureError, MissingFeatureError, TfreelError
 from tfreel.features.kinds import Feature
+from tfreel.storage.paths import display
 from tfreel.threads import thread_count
 
 Records: TypeAlias = _core.Block | Iterable[Any]
@@ -164,6 +165,13 @@ def _error(fault: _core.ParseFault, plan: Plan, key: str, record: bytes) -> Tfre
         missing.feature = key
         return missing
     return _mismatch(fault, plan.specs[key])
+
+
+def relocate(error: FeatureError | DecodeError, path: str, record: int, offset: int) -> None:
+    """Lets an error, which counts the records it was given, say which record of which file it means."""
+    text = str(error).replace(f"record {error.record}", f"record {record} of {display(path)}", 1)
+    error.args = (text,)
+    error.path, error.record, error.offset = path, record, offset
 
 
 def _mismatch(fault: _core.ParseFault, spec: _core.FeatureSpec) -> FeatureError:
