@@ -3,6 +3,7 @@
 from jobs import (
     count,
     crc32c,
+    examples,
     gzip_iterate,
     images,
     imports,
@@ -26,5 +27,6 @@ JOBS = {
         gzip_iterate,
         imports,
         information,
+        examples,
     )
 }
