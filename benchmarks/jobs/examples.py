@@ -130,10 +130,10 @@ def reading(name: str, read: Callable[[bytes], dict[str, Any]], team: str = "") 
 
 
 def read_known(record: bytes) -> dict[str, Any]:
-    """By names and kinds that the program knows."""
+    """By names and kinds that the program knows, and that there is one value each."""
     features = peers.tensorflow().train.Example.FromString(record).features.feature
     return {
-        name: features[name].int64_list.value if is_int else features[name].float_list.value
+        name: [features[name].int64_list.value[0] if is_int else features[name].float_list.value[0]]
         for name, is_int in _NAMES.items()
     }
 
@@ -141,7 +141,7 @@ def read_known(record: bytes) -> dict[str, Any]:
 def read_any(record: bytes) -> dict[str, Any]:
     """By whatever is there."""
     features = peers.tensorflow().train.Example.FromString(record).features.feature
-    return {name: getattr(value, value.WhichOneof("kind")).value for name, value in features.items()}
+    return {name: list(getattr(value, value.WhichOneof("kind")).value) for name, value in features.items()}
 
 
 _NAMES = {f"feature_{i:02d}": bool(i % 2) for i in range(_FEATURES)}
