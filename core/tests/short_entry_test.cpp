@@ -1,10 +1,9 @@
-#include "example.hpp"
-
 #include <string>
 #include <string_view>
 
 #include "check.hpp"
 #include "encode.hpp"
+#include "example.hpp"
 
 namespace tfreel {
 namespace {
