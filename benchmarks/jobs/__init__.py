@@ -3,7 +3,7 @@
 from jobs import (
     count,
     crc32c,
-    encode,
+    examples,
     gzip_iterate,
     images,
     imports,
@@ -27,7 +27,7 @@ JOBS = {
         images,
         gzip_iterate,
         parse,
-        encode,
+        examples,
         imports,
         information,
     )
