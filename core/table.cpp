@@ -91,6 +91,15 @@ class RowWriter {
 
 }  // namespace
 
+void check_offsets(const TableColumn& column) {
+  for (std::size_t i = 0; i + 1 < column.value_offsets.size(); ++i) {
+    range_at(column.value_offsets, i, column.data.size());
+  }
+  for (std::size_t i = 0; i + 1 < column.row_offsets.size(); ++i) {
+    range_at(column.row_offsets, i, number_of_values(column));
+  }
+}
+
 Block encode_rows(std::span<const TableColumn> columns, std::size_t begin, std::size_t end,
                   BufferPool& pool, std::size_t enough_bytes) {
   RowWriter writer;
