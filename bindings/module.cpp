@@ -8,17 +8,28 @@
 
 namespace tfreel::python {
 
-Unlocked::~Unlocked() {
+namespace {
+
+template <typename Ask>
+auto lock_or_wait_for_the_end(Ask&& ask) noexcept {
 #if defined(__GLIBCXX__)
   try {
-    PyEval_RestoreThread(state_);
+    return ask();
   } catch (const abi::__forced_unwind&) {
     while (true) ::pause();
   }
 #else
-  PyEval_RestoreThread(state_);
+  return ask();
 #endif
 }
+
+}  // namespace
+
+Unlocked::~Unlocked() {
+  lock_or_wait_for_the_end([this] { PyEval_RestoreThread(state_); });
+}
+
+Locked::Locked() noexcept : state_(lock_or_wait_for_the_end(PyGILState_Ensure)) {}
 
 BytesView::BytesView(nb::handle object) {
   if (PyBytes_Check(object.ptr())) {
@@ -70,4 +81,6 @@ NB_MODULE(_core, module) {
   bind_fetch(module);
   bind_frame_buffer(module);
   bind_columns(module);
+  bind_arrow_export(module);
+  bind_arrow_import(module);
 }

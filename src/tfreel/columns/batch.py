@@ -9,6 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tfreel import _core
+from tfreel.columns.arrow import Data, Field
+from tfreel.columns.arrow_export import export_data, export_field
+from tfreel.columns.arrow_import import import_columns
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import I64, BytesColumn
@@ -92,6 +96,44 @@ class Batch(Mapping[str, Column]):
             name: column.tolist() if isinstance(column, np.ndarray) else column.to_list()
             for name, column in self._columns.items()
         }
+
+    @classmethod
+    def from_arrow(cls, table: Any) -> Batch:
+        """The columns of a table of another library: pyarrow, polars, pandas, DuckDB and others.
+
+        Values are not copied where their layouts agree, and can then only be read. Where a column of numbers
+        or strings has nulls it becomes a `Ragged` of rows with no or one value, in which nulls are absent;
+        lists that are null are absent rows. Of times, nulls are NaT.
+
+        Args:
+            table: An object with `__arrow_c_stream__` or `__arrow_c_array__`.
+
+        Raises:
+            TypeError: It is no table, or a column is of a type that has no column here, such as a struct.
+            ValueError: Two columns have the same name, or whole rows are null.
+
+        Example:
+            >>> records = [tfreel.encode({"label": i}) for i in range(3)]
+            >>> table = tfreel.parse(records, {"label": tfreel.FixedLenFeature([], "int64")})
+            >>> tfreel.Batch.from_arrow(table)  # or a table of pyarrow, polars, …
+            <tfreel.Batch of 3 rows: label int64>
+        """
+        columns, num_rows = import_columns(table)
+        return cls(columns, num_rows)
+
+    def __arrow_c_schema__(self) -> object:
+        return _core.arrow_schema(export_field(self._columns))
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        field = export_field(self._columns)
+        return _core.arrow_schema(field), _core.arrow_array(self._arrow_data(field))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        field = export_field(self._columns)
+        return _core.arrow_stream(field, self._arrow_data(field))
+
+    def _arrow_data(self, field: Field) -> Data:
+        return export_data(self._columns, field, self.num_rows)
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name} {_described(column)}" for name, column in self._columns.items())
