@@ -5,6 +5,8 @@
 #include <system_error>
 
 #include "bindings.hpp"
+#define TFREEL_IMPORTS_NUMPY
+#include "numpy.hpp"
 
 namespace tfreel::python {
 
@@ -74,13 +76,15 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(
       false);  // a reader still alive when the interpreter ends is not a bug of the bindings
   nb::register_exception_translator(translate_system_error);
+  if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
   bind_crc32c(module);
   bind_order(module);
   bind_block(module);
   bind_decoder(module);
   bind_fetch(module);
+  bind_encoder(module);
+  bind_decode(module);
   bind_frame_buffer(module);
   bind_columns(module);
-  bind_arrow_export(module);
-  bind_arrow_import(module);
+  bind_table(module);
 }

@@ -33,7 +33,16 @@ RowReader::RowReader(std::span<const FeatureSpec> features, std::span<Column> co
       context_(make_map(features, false)),
       lists_(make_map(features, true)),
       states_(features.size()),
-      units_(features.size()) {}
+      units_(features.size()) {
+  for (const FeatureSpec& feature : features) ways_.push_back(way_of(feature));
+}
+
+RowReader::Way RowReader::way_of(const FeatureSpec& feature) noexcept {
+  if (feature.in_lists) return Way::steps;
+  if (!writes_at_once(feature)) return Way::unit;
+  if (feature.count != 1) return Way::numbers;
+  return feature.kind == Kind::ints ? Way::single_int : Way::single_float;
+}
 
 RowReader::Map RowReader::make_map(std::span<const FeatureSpec> features, bool in_lists) {
   std::vector<std::size_t> chosen;
@@ -88,8 +97,35 @@ void RowReader::read_map(Bytes record, std::uint32_t field, Map& map) {
     const Bytes value = cursor.take_bytes();
     if (!cursor.done()) return read_unknown_entry(entry, map, at);
     const std::size_t feature = map.guesses[at].feature;
-    if (feature != kNobody) read_feature(feature, {{}, value, false, entry});
+    if (feature == kNobody || read_single(feature, value)) return;
+    read_feature(feature, {{}, value, false, entry});
   });
+}
+
+// Reads a single number that is written in the usual way; false if it is not.
+inline bool RowReader::read_single(std::size_t feature, Bytes value) {
+  State& state = states_[feature];
+  if (state.row == row_) return false;  // a second one of that name
+  if (ways_[feature] == Way::single_int) {
+    if (!is_short_list(value, Kind::ints)) return false;
+    WireCursor cursor(value.subspan(kShortListHead));
+    if (cursor.done()) return false;
+    const auto number = static_cast<std::int64_t>(cursor.take_varint());
+    if (!cursor.done()) return false;
+    columns_[feature].ints[row_] = number;
+  } else if (ways_[feature] == Way::single_float) {
+    if (value.size() != kShortListHead + sizeof(float) || !is_short_list(value, Kind::floats)) {
+      return false;
+    }
+    std::memcpy(columns_[feature].floats.data() + row_, value.data() + kShortListHead,
+                sizeof(float));
+  } else {
+    return false;
+  }
+  state.row = row_;
+  state.status = Status::good;
+  ++good_;
+  return true;
 }
 
 // An entry that is not called as the one at this position of the record before.
@@ -117,9 +153,9 @@ void RowReader::read_feature(std::size_t feature, const MapEntry& entry) {
   const bool again = state.row == row_;
   if (again && state.status == Status::good) --good_;
   state.row = row_;
-  if (writes_at_once(spec)) {
+  if (ways_[feature] < Way::unit) {
     state.status = read_numbers(spec, columns_[feature], entry, state);
-  } else if (spec.in_lists) {
+  } else if (ways_[feature] == Way::steps) {
     state.status = read_steps(spec, units_[feature], entry, state);
   } else {
     Unit& unit = units_[feature].units[local_row_];

@@ -13,6 +13,7 @@ from tfreel.errors import (
     TfreelWarning,
     TruncatedError,
 )
+from tfreel.examples import decode, decode_sequence, encode, encode_sequence, tensor
 from tfreel.index import Records, build_index, open  # noqa: A004 - the public name, as in gzip.open
 from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, repair, verify
 
@@ -37,8 +38,13 @@ __all__ = [
     "TruncatedError",
     "Writer",
     "build_index",
+    "decode",
+    "decode_sequence",
+    "encode",
+    "encode_sequence",
     "open",
     "read",
     "repair",
+    "tensor",
     "verify",
 ]
