@@ -87,4 +87,6 @@ NB_MODULE(_core, module) {
   bind_frame_buffer(module);
   bind_columns(module);
   bind_table(module);
+  bind_arrow_export(module);
+  bind_arrow_import(module);
 }

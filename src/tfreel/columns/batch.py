@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -20,10 +20,13 @@ from tfreel.columns.strings import I64, BytesColumn
 Column: TypeAlias = npt.NDArray[Any] | BytesColumn | Ragged | Sparse
 
 
-class Batch(Mapping[str, Column]):
+# Not a Mapping, though it can all that one can: polars takes every Mapping apart itself, where it would take
+# Arrow data as a whole.
+class Batch:
     """Columns by name, all with the same number of rows. What `tfreel.parse` returns.
 
-    Numbers of a fixed shape are plain NumPy arrays; the others are `BytesColumn`, `Ragged` or `Sparse`.
+    Numbers of a fixed shape are plain NumPy arrays; the others are `BytesColumn`, `Ragged` or `Sparse`. It
+    has the methods of a mapping, and is Arrow data to libraries that take such: ``polars.DataFrame(batch)``.
 
     Example:
         >>> records = [tfreel.encode({"x": [1.0, 2.0], "label": i}) for i in range(3)]
@@ -42,8 +45,8 @@ class Batch(Mapping[str, Column]):
 
     __slots__ = ("_columns", "num_rows")
 
-    def __init__(self, columns: Mapping[str, Column], num_rows: int | None = None) -> None:
-        self._columns = dict(columns)
+    def __init__(self, columns: Mapping[str, Column] | Batch, num_rows: int | None = None) -> None:
+        self._columns: dict[str, Column] = dict(columns)
         if num_rows is None:
             num_rows = len(next(iter(self._columns.values()))) if self._columns else 0
         self.num_rows = num_rows
@@ -69,6 +72,25 @@ class Batch(Mapping[str, Column]):
 
     def __len__(self) -> int:
         return len(self._columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def keys(self) -> KeysView[str]:
+        """The names, as of a dict."""
+        return self._columns.keys()
+
+    def values(self) -> ValuesView[Column]:
+        """The columns."""
+        return self._columns.values()
+
+    def items(self) -> ItemsView[str, Column]:
+        """The names with their columns."""
+        return self._columns.items()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The column of that name, or `default` if there is none."""
+        return self._columns.get(name, default)
 
     def row(self, i: int) -> dict[str, Any]:
         """One row, as a dict."""

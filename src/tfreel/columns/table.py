@@ -56,7 +56,7 @@ def encode_columns(columns: Columns) -> Iterator[_core.Block]:
 
 
 def _by_name(columns: Columns) -> dict[str, Any]:
-    if isinstance(columns, Mapping):
+    if isinstance(columns, (Mapping, Batch)):
         return dict(columns)
     if hasattr(columns, "__arrow_c_stream__") or hasattr(columns, "__arrow_c_array__"):
         return dict(Batch.from_arrow(columns))
