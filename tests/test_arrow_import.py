@@ -1,4 +1,4 @@
-"""Arrow data that other libraries may send, described by hand: types of theirs, nulls, and what is refused."""
+"""Arrow data that other libraries may send, described by hand: their types, nulls, and what is refused."""
 
 from __future__ import annotations
 
