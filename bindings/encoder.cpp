@@ -58,7 +58,8 @@ void Desk::write_features(nb::handle dict) {
   nb::object expanded;
   if (!take_row(dict.ptr(), features_)) {
     expanded = nb::cast<nb::dict>(expand_(dict));
-    if (!take_row(expanded.ptr(), features_)) throw nb::type_error("a tensor is left over");
+    // What is left over is a tensor without a proper name: refused for that.
+    if (!take_row(expanded.ptr(), features_)) features_.learn(expanded.ptr());
   }
   const auto order = features_.order();
   for (std::size_t i = order.size(); i-- > 0;) {

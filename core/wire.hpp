@@ -145,14 +145,13 @@ class WireCursor {
     }
   }
 
+  // Of a tenth byte only one bit has room; like protobuf, this lets the others go.
   std::uint64_t take_long_varint(std::size_t most_bytes, std::uint64_t most) {
     const std::byte* begin = at_;
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < most_bytes; ++i) {
       if (at_ == end_) throw Malformed{begin, "a number that goes past the end"};
       const auto byte = std::to_integer<std::uint64_t>(*at_++);
-      // The tenth byte has room for one bit only.
-      if (i == kLongestVarint - 1 && byte > 1) break;
       value |= (byte & 0x7f) << 7 * i;
       if (byte >= 0x80) continue;
       if (value > most) throw Malformed{begin, "a number that is too large"};

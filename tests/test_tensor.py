@@ -76,6 +76,11 @@ def test_a_name_that_is_taken_is_an_error(taken: str, value: Any) -> None:
         tfreel.encode({"x": tfreel.tensor([1]), taken: value})
 
 
+def test_a_tensor_needs_a_proper_name_too() -> None:
+    with pytest.raises(TypeError, match="names of features must be str"):
+        tfreel.encode({b"x": tfreel.tensor([1])})  # type: ignore[dict-item]
+
+
 def test_names_between_a_tensor_and_its_helpers_are_sorted_in() -> None:
     record = tfreel.encode({"x": tfreel.tensor([1]), "x/e": 1, "x-": 2, "y": tfreel.tensor([2])})
     assert list(tfreel.decode(record, tensors=False)) == [
