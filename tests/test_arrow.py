@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tfreel
 from tfreel import _core
 from tfreel.columns import Batch, Ragged, Sparse, arrow_export
 from tfreel.columns.arrow import tensor_metadata
@@ -342,3 +344,30 @@ def test_nothing_leaks() -> None:
     done = subprocess.run([sys.executable, "-c", NO_LEAK], capture_output=True, text=True, check=True)
     unit = 1 if sys.platform == "darwin" else 1024
     assert json.loads(done.stdout) * unit < 50_000_000
+
+
+# Batches where mappings go --------------------------------------------------------------------------------
+
+
+def test_a_batch_has_the_methods_of_a_mapping_and_is_none() -> None:
+    batch = every_kind()
+    assert not isinstance(batch, Mapping)  # polars would take it apart
+    assert dict(batch) == dict(batch.items())
+    assert list(batch) == list(batch.keys()) == batch.column_names
+    assert next(iter(batch.values())) is batch["int"]
+    assert "int" in batch
+    assert "none" not in batch
+    assert batch.get("none", 7) == 7
+
+
+def test_a_batch_given_as_records_is_told_where_to_go() -> None:
+    with tfreel.Writer("x.tfrecord") as out, pytest.raises(TypeError, match="go to write_batch"):
+        out.write_many(every_kind())
+
+
+def test_tables_with_nulls_are_written_without_these_features() -> None:
+    rows = Ragged(np.array([7, 9]), np.array([0, 1, 1, 2]), present=np.array([True, False, True]))
+    table = ArrayOnly(Batch({"x": rows, "name": strings(b"a", b"b", b"c")}))
+    tfreel.save("x.tfrecord", table)
+    records = [tfreel.decode(record) for record in tfreel.read("x.tfrecord")]
+    assert [sorted(record) for record in records] == [["name", "x"], ["name"], ["name", "x"]]
