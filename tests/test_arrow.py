@@ -273,6 +273,9 @@ def release_without_the_lock(capsule: object, name: bytes) -> None:
 
 def test_any_thread_may_release_without_the_lock() -> None:
     batch, alive = watched()
+    # Python code that runs when the memory goes, and would not survive without the lock.
+    gone: list[Any] = []
+    watch = weakref.ref(batch["x"], gone.append)
     schema, array = batch.__arrow_c_array__()
     taken = [
         (schema, b"arrow_schema"),
@@ -285,7 +288,7 @@ def test_any_thread_may_release_without_the_lock() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    gc.collect()
+    assert gone == [watch]
     assert alive() is None
 
 
