@@ -327,6 +327,25 @@ def test_memory_may_be_released_after_the_interpreter_has_ended() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 
+STILL_RUNNING = """
+import threading, time
+import numpy as np
+from tfreel.columns import Batch
+batch = Batch({"x": np.arange(100_000), "y": np.ones((100_000, 3), bool)})
+def work():
+    while True:
+        Batch.from_arrow(batch)
+for _ in range(4): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+def test_the_interpreter_may_end_while_threads_import() -> None:
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", STILL_RUNNING], capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
 NO_LEAK = """
 import json, resource
 import numpy as np
