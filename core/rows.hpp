@@ -83,7 +83,8 @@ class RowReader {
 
   static Map make_map(std::span<const FeatureSpec> features, bool in_lists);
   void read_map(Bytes record, std::uint32_t field, Map& map);
-  void read_unknown_entry(Bytes entry, Map& map, std::size_t position);
+  void read_unusual_entry(Bytes entry, Map& map);
+  static std::size_t look_up(Bytes head, Map& map, std::size_t position);
   bool read_single(std::size_t feature, Bytes value);
   void read_feature(std::size_t feature, const MapEntry& entry);
   Status read_numbers(const FeatureSpec& spec, Column& column, const MapEntry& entry, State& state);
