@@ -56,10 +56,10 @@ def encode_columns(columns: Columns) -> Iterator[_core.Block]:
 
 
 def _by_name(columns: Columns) -> dict[str, Any]:
-    if isinstance(columns, Mapping):
+    if isinstance(columns, (Mapping, Batch)):
         return dict(columns)
     if hasattr(columns, "__arrow_c_stream__") or hasattr(columns, "__arrow_c_array__"):
-        return dict(Batch.from_arrow(columns))  # type: ignore[attr-defined]
+        return dict(Batch.from_arrow(columns))
     raise TypeError(
         f"columns must be a mapping from names to columns, a data frame or an Arrow table, not"
         f" {type(columns).__name__}"
