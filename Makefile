@@ -5,7 +5,7 @@ PYTHON ?= python3
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core format bench clean
+.PHONY: help demo test test-integrations check check-python check-core conformance fuzz format bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -18,6 +18,9 @@ test: $(VENV)/test ## run the tests that need nothing heavy
 
 test-integrations: $(VENV)/integrations ## run the tests against TensorFlow and other peers
 	$(BIN)/python -m pytest tests/integrations
+
+conformance: $(VENV)/test ## compare millions of messages with protobuf, from a new seed; ARGS="--count N --seed N"
+	cd tests && $(CURDIR)/$(BIN)/python -m conformance.wire $(ARGS)
 
 check: check-python check-core ## lint, types, the one-way street, core tests under sanitizers
 

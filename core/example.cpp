@@ -65,6 +65,7 @@ MapEntry read_entry(Bytes entry) {
   for (WireCursor cursor(entry); !cursor.done();) {
     const Tag tag = cursor.take_tag();
     if (tag.is(1, WireType::length)) {
+      if (!found.key.empty()) require_utf8(found.key);  // one that is replaced must be sound too
       found.key = cursor.take_bytes();
     } else if (tag.is(2, WireType::length)) {
       found.value = cursor.take_bytes();
@@ -118,6 +119,10 @@ std::optional<std::size_t> count_values(const SimpleFeature& feature) {
     cursor.take_bytes();
   }
   return count;
+}
+
+void require_varints(Bytes run) {
+  for (WireCursor cursor(run); !cursor.done();) cursor.take_varint();
 }
 
 void read_ints(Bytes run, std::size_t count, std::int64_t* out) {

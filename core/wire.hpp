@@ -137,8 +137,7 @@ class WireCursor {
     for (std::size_t i = 0; i < most_bytes; ++i) {
       if (at_ == end_) throw Malformed{begin, "a number that goes past the end"};
       const auto byte = std::to_integer<std::uint64_t>(*at_++);
-      // The tenth byte has room for one bit only.
-      if (i == kLongestVarint - 1 && byte > 1) break;
+      // The tenth byte has room for one bit only; protobuf drops what it says beyond that.
       value |= (byte & 0x7f) << 7 * i;
       if (byte >= 0x80) continue;
       if (value > most) throw Malformed{begin, "a number that is too large"};
