@@ -300,10 +300,13 @@ def similar(name: str, names: list[str]) -> str:
     """A hint at the names that there are, the nearest first."""
     if not names:
         return "the record has no features"
+    # A record can have millions of names, of any length. A hint must not take longer than the parsing.
+    count = len(names)
+    names = [known if len(known) <= 100 else known[:99] + "…" for known in names[:1000]]
     folded = {known.casefold(): known for known in reversed(names)}
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     tail = name.rpartition("/")[2].casefold()
     inside = [known for known in names if known.casefold() in name.casefold() or tail in known.casefold()]
     guess = folded[near[0]] if near else (max(inside, key=len) if inside else None)
-    shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    shown = ", ".join(map(repr, names[:8])) + (f" and {count - 8:,} more" if count > 8 else "")
     return f"it has {shown}" + (f" — did you mean {guess!r}?" if guess else "")
