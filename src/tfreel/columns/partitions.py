@@ -103,7 +103,7 @@ def _value_row_ids(keys: Ragged, counts: I64, refuse: Refuse) -> tuple[I64, I64]
     _require(given == counts, every, refuse, "it has not one row id for each value")
     example = np.repeat(every, given)
     # Not many more rows than values, or one number could ask for any amount of memory.
-    most = np.maximum(counts, 1) * _MOST_EMPTY_ROWS
+    most = counts * _ROWS_PER_VALUE + _MORE_ROWS
     _require(ids < most[example], example, refuse, "its row ids leave out too many rows")
     _require(ids >= 0, example, refuse, "its row ids are not in order")
     steps = _steps(ids)
@@ -117,7 +117,7 @@ def _value_row_ids(keys: Ragged, counts: I64, refuse: Refuse) -> tuple[I64, I64]
     return np.bincount(np.repeat(first_row, given) + ids, minlength=int(rows.sum())).astype(np.int64), rows
 
 
-_MOST_EMPTY_ROWS = 1 << 10
+_ROWS_PER_VALUE, _MORE_ROWS = 16, 256
 
 _METHODS: dict[type, Callable[[Ragged, I64, Refuse], tuple[I64, I64]]] = {
     RaggedFeature.RowLengths: _row_lengths,
