@@ -89,6 +89,8 @@ inline std::optional<SimpleFeature> read_simple(Bytes feature) {
 // after all (a list of bytes may hold unknown fields).
 std::optional<std::size_t> count_values(const SimpleFeature& feature);
 
+// Throws unless the run is made of whole varints, none of them too long.
+void require_varints(Bytes run);
 // Writes the values of a run that holds `count`; throws if that is not so.
 void read_ints(Bytes run, std::size_t count, std::int64_t* out);
 void read_floats(Bytes run, std::size_t count, float* out);

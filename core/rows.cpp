@@ -170,7 +170,7 @@ void RowReader::read_feature(std::size_t feature, const MapEntry& entry) {
     state.status = read_steps(spec, units_[feature], entry, state);
   } else {
     Unit& unit = units_[feature].units[local_row_];
-    if (again) validate(spec, unit);
+    if (again) require_sound(spec, unit);
     state.status =
         locate(spec, entry.merged ? entry.whole : entry.value, entry.merged, unit, state);
   }
@@ -195,7 +195,10 @@ RowReader::Status RowReader::read_numbers(const FeatureSpec& spec, Column& colum
     const std::size_t count =
         spec.count == 1 && of_ints && simple->run.size() == 1 ? 1 : *count_values(*simple);
     const Status status = check(spec, simple->kind, count, state);
-    if (status != Status::good) return status;
+    if (status != Status::good) {
+      if (of_ints) require_varints(simple->run);
+      return status;
+    }
     if (of_ints) read_ints(simple->run, count, column.ints.data() + first);
     if (!of_ints) read_floats(simple->run, count, column.floats.data() + first);
     return status;
@@ -244,6 +247,9 @@ RowReader::Status RowReader::read_steps(const FeatureSpec& spec, Units& units,
                                         const MapEntry& entry, State& state) {
   // Of two lists with one name the last counts.
   if (units.steps.size() > local_row_) {
+    for (const Unit& unit : std::span(units.units).last(units.steps.back())) {
+      require_sound(spec, unit);
+    }
     units.units.resize(units.units.size() - units.steps.back());
     units.steps.pop_back();
     units.absent.pop_back();
@@ -320,13 +326,25 @@ void RowReader::fill_absent(std::size_t feature) {
   }
 }
 
-// Counting leaves varints unread that are too long. They count as malformed also in an entry that
-// a later one of the same name replaces.
-void RowReader::validate(const FeatureSpec& spec, const Unit& unit) {
-  if (unit.form != Unit::Form::run || spec.kind != Kind::ints) return;
-  values_.clear();
-  values_.ints.resize(unit.count);
-  read_ints(unit.bytes, unit.count, values_.ints.data());
+// Values of a unit that a later entry of the same name replaces must be sound as well.
+void RowReader::require_sound(const FeatureSpec& spec, const Unit& unit) {
+  if (unit.form == Unit::Form::run && spec.kind == Kind::ints) require_varints(unit.bytes);
+}
+
+std::optional<ParseFault> RowReader::find_malformed(std::span<const Bytes> records,
+                                                    std::size_t first_row) {
+  std::optional<ParseFault> first;
+  for (std::size_t i = 0; i < features_.size(); ++i) {
+    for (const Unit& unit : units_[i].units) {
+      if (first && first_row + unit.row >= first->row) break;
+      try {
+        require_sound(features_[i], unit);
+      } catch (const Malformed& error) {
+        first = malformed(error, records[unit.row], first_row + unit.row);
+      }
+    }
+  }
+  return first;
 }
 
 const Values& RowReader::gather(const Unit& unit) {

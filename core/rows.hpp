@@ -46,6 +46,9 @@ class RowReader {
 
   // What was noted, for each feature.
   std::span<Units> units() noexcept { return units_; }
+  // The first of the records read whose noted values are malformed. Reading only counts varints and
+  // leaves it to `write` to find those that are too long.
+  std::optional<ParseFault> find_malformed(std::span<const Bytes> records, std::size_t first_row);
   // Writes the values of what was noted. The columns have grown, and every unit knows its place.
   std::optional<ParseFault> write(std::span<const Bytes> records, std::size_t first_row);
 
@@ -93,7 +96,7 @@ class RowReader {
   Status check(const FeatureSpec& spec, Kind kind, std::size_t count, State& state);
   bool finish_row(ParseFault& fault);
   void fill_absent(std::size_t feature);
-  void validate(const FeatureSpec& spec, const Unit& unit);
+  static void require_sound(const FeatureSpec& spec, const Unit& unit);
   void write_unit(const FeatureSpec& spec, Column& column, const Unit& unit);
   const Values& gather(const Unit& unit);
 

@@ -103,7 +103,8 @@ class Batch:
 
     def slice(self, start: int, stop: int) -> Batch:
         """Some of the rows, without a copy. Sparse columns become ragged ones."""
-        return Batch({name: _rows_of(column)[start:stop] for name, column in self._columns.items()})
+        rows = len(range(*slice(start, stop).indices(self.num_rows)))
+        return Batch({name: _rows_of(column)[start:stop] for name, column in self._columns.items()}, rows)
 
     def to_numpy(self) -> dict[str, npt.NDArray[Any]]:
         """The columns as arrays: of `bytes` objects, and of arrays for rows of any length."""
