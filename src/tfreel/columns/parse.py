@@ -42,9 +42,9 @@ def parse(records: Records, features: Features, *, threads: int | None = None) -
         >>> batch["label"], batch["name"][2]
         (array([0, 1, 2]), b'no. 2')
     """
+    plan = _planned("example", features)
     if not features:
         raise ValueError("no features are asked for")
-    plan = _planned("example", features)
     views = _views(records)
     return _batch(plan, _found(views, [plan], threads), _count(views))
 
