@@ -47,7 +47,7 @@ class Names {
   // `names` must outlive this.
   explicit Names(std::span<const std::string_view> names) : names_(names.begin(), names.end()) {
     constexpr int kTries = 32;
-    int bits = std::bit_width(8 * names.size() + 1);
+    int bits = static_cast<int>(std::bit_width(8 * names.size() + 1));
     for (int i = 1; !fill(bits) && i < kTries; ++i) {
       salt_ += kMultiplier;
       if (i % 8 == 0) ++bits;

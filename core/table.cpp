@@ -1,7 +1,6 @@
 #include "table.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -52,7 +51,8 @@ class RowWriter {
   // The message of one row; it lies here until the next.
   Bytes write(std::span<const TableColumn> columns, std::size_t row) {
     writer_.clear();
-    for (const TableColumn& column : std::views::reverse(columns)) {
+    for (std::size_t i = columns.size(); i-- > 0;) {
+      const TableColumn& column = columns[i];
       if (column.present.empty() || column.present[row]) write_entry(column, row);
     }
     writer_.close(1, 0);
