@@ -14,6 +14,7 @@ from tfreel.inference.pixels import Rows
 from tfreel.inference.profile import FeatureProfile, Observer
 from tfreel.inference.sample import Place, files_to_sample, path_of, sampled
 from tfreel.inference.text import json_text, python_code, tensorflow_code
+from tfreel.records.parts import Progress
 from tfreel.storage.names import Paths, resolve
 
 
@@ -66,7 +67,9 @@ class InferredFeatures(dict[str, Feature]):
         return self.to_python()
 
 
-def infer_features(paths: Paths, *, sample: int | None = 1000) -> InferredFeatures:
+def infer_features(
+    paths: Paths, *, sample: int | None = 1000, progress: Progress | None = None
+) -> InferredFeatures:
     """The features of Examples or SequenceExamples, found out by looking at some of them.
 
     A feature with one kind and the same number of values in every record becomes a `FixedLenFeature`, any
@@ -77,6 +80,7 @@ def infer_features(paths: Paths, *, sample: int | None = 1000) -> InferredFeatur
         paths: As in `tfreel.read`.
         sample: How many records to look at: the first ones of each file, of at most 200 files spread evenly
             over all. ``None``: all records of all files.
+        progress: Called with the number of records and bytes looked at since the last call.
 
     Raises:
         DecodeError: A record is neither an Example nor a SequenceExample.
@@ -96,6 +100,8 @@ def infer_features(paths: Paths, *, sample: int | None = 1000) -> InferredFeatur
     survey = _Survey()
     for place, record in sampled(files, sample):
         survey.see(record, place)
+        if progress is not None:
+            progress(1, len(record))
     return survey.result([path_of(file) for file in files])
 
 
@@ -164,9 +170,10 @@ def _observer(observers: dict[str, Observer], name: str) -> Observer:
 
 
 def _not_an_example(error: DecodeError, place: Place) -> DecodeError:
+    why = str(error).removeprefix("not a valid SequenceExample: ")
     told = DecodeError(
-        f"{place}: {error}; the file may hold other messages than Examples: tfreel.read gives records of any"
-        " kind",
+        f"{place}: neither an Example nor a SequenceExample: {why}; the file may hold other messages:"
+        " tfreel.read gives records of any kind",
         path=place.path,
         record=place.record,
         kind=error.kind,

@@ -164,6 +164,23 @@ def seen(profile: FeatureProfile) -> str:
     return display(", ".join([*_numbers(profile), *_bytes(profile)]))
 
 
+def kind_and_shape(profile: FeatureProfile) -> str:
+    """The kind of a feature and how many values it has: ``int64``, ``float32 [4]``, ``bytes [0…3]``."""
+    kinds = " or ".join(profile.kinds) or "no kind"
+    if profile.lengths is None:
+        return kinds
+    fixed = profile.lengths == (1, 1) and not profile.absent and not profile.empty
+    sides = [] if fixed and profile.steps is None else [_ends(profile.lengths)]
+    if profile.steps is not None:
+        sides.insert(0, f"{_ends(profile.steps)} steps")
+    return f"{kinds} [{', '.join(sides)}]" if sides else kinds
+
+
+def _ends(span: tuple[int, int]) -> str:
+    least, most = span
+    return f"{most:,}" if least == most else f"{least:,}…{most:,}"
+
+
 def gaps(profile: FeatureProfile) -> list[str]:
     """Where a feature has no values."""
     words = []
