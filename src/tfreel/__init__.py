@@ -25,6 +25,7 @@ from tfreel.features import (
     VarLenFeature,
 )
 from tfreel.index import Records, build_index, open  # noqa: A004 - the public name, as in gzip.open
+from tfreel.inference import FeatureProfile, InferredFeatures, infer_features
 from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, repair, verify
 from tfreel.tables import load, save
 
@@ -57,10 +58,12 @@ __all__ = [
     "FeatureList",
     "FeatureLists",
     "FeatureMismatchError",
+    "FeatureProfile",
     "Features",
     "FixedLenFeature",
     "FixedLenSequenceFeature",
     "FloatList",
+    "InferredFeatures",
     "Int64List",
     "MissingFeatureError",
     "Ragged",
@@ -85,6 +88,7 @@ __all__ = [
     "decode_sequence",
     "encode",
     "encode_sequence",
+    "infer_features",
     "load",
     "open",
     "parse",

@@ -9,6 +9,7 @@ from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.parse import Features, parse, parse_sequence, relocate
 from tfreel.columns.table import Columns
 from tfreel.errors import DecodeError, FeatureError
+from tfreel.inference import infer_features
 from tfreel.records.read import OnCorrupt, Reader, read
 from tfreel.records.shards import ShardedWriter
 from tfreel.records.write import Mode, Writer
@@ -40,8 +41,6 @@ def load(
     """
     lists: Features = {}
     if features is None:
-        from tfreel.inference import infer_features  # type: ignore[import-untyped]
-
         inferred = infer_features(paths)
         features, lists = inferred, inferred.sequence_features
     blocks = _Blocks(read(paths, verify=verify, on_corrupt=on_corrupt))
