@@ -14,7 +14,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
-demo: $(VENV)/installed ## build, then write, index, verify, damage and repair a file before your eyes
+demo: $(VENV)/installed ## build, then write, parse, index, damage and repair a file before your eyes
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/test ## run the tests that need nothing heavy
