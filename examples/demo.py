@@ -56,17 +56,14 @@ def write(path: str, rows: list[dict[str, Any]]) -> None:
 def parse(path: str, rows: list[dict[str, Any]]) -> None:
     """Examples become columns, without a word about what is in them."""
     features = tfreel.infer_features(path)
-    say(
-        f"looked into it: {', '.join(f'{name} is a {type(kind).__name__}' for name, kind in features.items())}"
-    )
+    kinds = ", ".join(f"{name} is a {type(kind).__name__}" for name, kind in features.items())
+    say(f"looked into it: {kinds}")
     started = time.perf_counter()
     batch = tfreel.load(path, features)
     took = time.perf_counter() - started
     assert batch["label"].tolist() == [row["label"] for row in rows]
     assert batch["visitors"].to_list() == [row["visitors"] for row in rows]
-    say(
-        f"parsed all of it into columns in {took:.2f} s, every checksum checked: measures {batch['measures'].shape}"
-    )
+    say(f"parsed it into columns in {took:.2f} s, every checksum checked: measures {batch['measures'].shape}")
 
 
 def pick(path: str, rows: list[dict[str, Any]]) -> None:
