@@ -16,8 +16,9 @@ import pytest
 
 import tfreel
 from test_cli import PROGRAM, damage, in_shell, on_terminal, rows, run
-from test_content import jpeg
 from tfreel.cli.cells import cell, short_size
+
+from headers import jpeg
 
 JPEG = jpeg() + bytes(52_000)
 

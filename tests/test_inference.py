@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import tfreel
-from test_content import jpeg, png, tensor_proto
 from tfreel.inference.sample import files_to_sample
+
+from headers import jpeg, png, tensor_proto
 
 Row = dict[str, object]
 
@@ -226,7 +227,7 @@ def test_lengths_that_differ_only_between_files_are_a_conflict() -> None:
     tfreel.save("a.tfrecord", [{"box": [0.0] * 4}] * 3)
     tfreel.save("b.tfrecord", [{"box": [0.0] * 5}] * 3)
     (sentence,) = tfreel.infer_features(["a.tfrecord", "b.tfrecord"]).conflicts
-    assert sentence.endswith("but not in all files: 4 in a.tfrecord, 5 in b.tfrecord")
+    assert sentence.endswith("but not the same: 4 in a.tfrecord, 5 in b.tfrecord")
 
 
 def test_what_is_merely_ragged_or_rare_is_no_conflict() -> None:
@@ -397,6 +398,12 @@ def test_inferred_features_copy_and_pickle_whole() -> None:
     found = infer({"x": 1})
     for other in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
         assert (other, other.records, str(other)) == (found, 1, str(found))
+
+
+def test_inferred_features_of_nothing_are_still_whole() -> None:
+    found = tfreel.InferredFeatures()
+    assert (found.records, found.files, found.conflicts, found.profiles) == (0, [], [], {})
+    assert str(found).endswith("features = {}")
 
 
 def test_inference_warns_about_nothing() -> None:

@@ -44,12 +44,14 @@ class InferredFeatures(dict[str, Feature]):
         # batch = tfreel.parse(tfreel.read("cats.tfrecord"), features)
     """
 
-    records: int
-    files: list[str]
-    sequence_features: dict[str, Feature]
-    profiles: dict[str, FeatureProfile]
-    sequence_profiles: dict[str, FeatureProfile]
-    conflicts: list[str]
+    def __init__(self) -> None:
+        super().__init__()
+        self.records = 0
+        self.files: list[str] = []
+        self.sequence_features: dict[str, Feature] = {}
+        self.profiles: dict[str, FeatureProfile] = {}
+        self.sequence_profiles: dict[str, FeatureProfile] = {}
+        self.conflicts: list[str] = []
 
     def to_python(self) -> str:
         """The features as Python code for tfreel, with what was seen as comments. `str` gives the same."""
