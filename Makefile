@@ -2,10 +2,14 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
+FUZZ_TARGETS := wire example columns
+FUZZ_SECONDS ?= 60
+FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core format bench clean
+.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -19,6 +23,9 @@ test: $(VENV)/test ## run the tests that need nothing heavy
 test-integrations: $(VENV)/integrations ## run the tests against TensorFlow and other peers
 	$(BIN)/python -m pytest tests/integrations
 
+conformance: $(VENV)/test ## compare millions of messages with protobuf, from a new seed; ARGS="--count N --seed N"
+	cd tests && $(CURDIR)/$(BIN)/python -m conformance.wire $(ARGS)
+
 check: check-python check-core ## lint, types, the one-way street, core tests under sanitizers
 
 check-python: $(VENV)/check
@@ -28,15 +35,26 @@ check-python: $(VENV)/check
 	$(BIN)/lint-imports
 
 check-core: $(VENV)/check
-	$(BIN)/clang-format --dry-run --Werror core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp bindings/*.hpp bindings/*.cpp
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/cmake -S . -B build/core -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DTFREEL_CORE_TESTS=ON -DTFREEL_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/core.log 2>&1 || (cat build/core.log; exit 1)
 	$(BIN)/cmake --build build/core
 	build/core/core_tests
+	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
+
+system: ## install the Debian packages that `make fuzz` needs; asks for root
+	@$(FUZZ_PROBE) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y clang > /dev/null)
+	@$(FUZZ_PROBE) && echo "clang and its fuzzer are there"
+
+fuzz: $(VENV)/check ## let clang's fuzzer look for bytes that hurt the core; FUZZ_SECONDS=60 for each target
+	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang" && exit 1)
+	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ -DTFREEL_FUZZ=ON -DTFREEL_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/fuzz.log 2>&1 || (cat build/fuzz.log; exit 1)
+	$(BIN)/cmake --build build/fuzz
+	for name in $(FUZZ_TARGETS); do mkdir -p build/fuzz/corpus/$$name; build/fuzz/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name core/fuzz/seeds/$$name || exit 1; done
 
 format: $(VENV)/check ## put all code into shape
 	$(BIN)/ruff format src tests benchmarks examples
 	$(BIN)/ruff check --fix src tests benchmarks examples
-	$(BIN)/clang-format -i core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp bindings/*.hpp bindings/*.cpp
+	$(BIN)/clang-format -i $(CPP)
 
 bench: $(VENV)-bench/installed ## measure against the peers, side by side; ARGS="--scale 0.1 --save NAME"
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)

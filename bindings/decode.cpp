@@ -19,7 +19,8 @@ nb::object checked(PyObject* made) {
 
 nb::object new_array(std::size_t count, int type) {
   npy_intp shape = static_cast<npy_intp>(count);
-  return checked(PyArray_SimpleNew(1, &shape, type));
+  return checked(PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(type), 1, &shape,
+                                      nullptr, nullptr, 0, nullptr));
 }
 
 template <typename Scalar>
@@ -104,6 +105,14 @@ nb::object object_of(const MapEntry& entry) {
   return object_of(values);
 }
 
+nb::object object_of(const ShortEntry& entry) {
+  if (entry.kind == Kind::bytes) {
+    return list_of_bytes(1, [&](auto&& add) { add(entry.value); });
+  }
+  const SimpleFeature feature{entry.kind, entry.value};
+  return object_of(feature, *count_values(feature));
+}
+
 nb::object rows_of(const MapEntry& entry) {
   nb::list rows;
   for_each_value(entry, [&](Bytes list) {
@@ -181,10 +190,13 @@ class ExampleDecoder {
     const nb::object dict = checked(PyDict_New());
     std::size_t place = 0;
     bool shapes = false;
-    for_each_entry(record, 1, [&](Bytes bytes) {
-      const MapEntry entry = read_entry(bytes);
+    const auto add = [&](const auto& entry) {
       set_item(dict, feature_names_.at(place++, entry.key), object_of(entry));
       shapes = shapes || names_a_shape(entry.key);
+    };
+    for_each_entry(record, 1, [&](Bytes bytes) {
+      if (const auto entry = read_short_entry(bytes)) return add(*entry);
+      add(read_entry(bytes));
     });
     // Tensors are rare among features, and what tells them is rarer still.
     if (tensors && shapes) restore_(dict);

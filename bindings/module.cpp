@@ -10,17 +10,28 @@
 
 namespace tfreel::python {
 
-Unlocked::~Unlocked() {
+namespace {
+
+template <typename Ask>
+auto lock_or_wait_for_the_end(Ask&& ask) noexcept {
 #if defined(__GLIBCXX__)
   try {
-    PyEval_RestoreThread(state_);
+    return ask();
   } catch (const abi::__forced_unwind&) {
     while (true) ::pause();
   }
 #else
-  PyEval_RestoreThread(state_);
+  return ask();
 #endif
 }
+
+}  // namespace
+
+Unlocked::~Unlocked() {
+  lock_or_wait_for_the_end([this] { PyEval_RestoreThread(state_); });
+}
+
+Locked::Locked() noexcept : state_(lock_or_wait_for_the_end(PyGILState_Ensure)) {}
 
 BytesView::BytesView(nb::handle object) {
   if (PyBytes_Check(object.ptr())) {
@@ -76,4 +87,6 @@ NB_MODULE(_core, module) {
   bind_frame_buffer(module);
   bind_columns(module);
   bind_table(module);
+  bind_arrow_export(module);
+  bind_arrow_import(module);
 }

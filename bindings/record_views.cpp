@@ -7,7 +7,8 @@ RecordViews::RecordViews(nb::handle records) {
   const auto add_block = [&] {
     for (std::size_t i = 0; i < block->size(); ++i) views_.push_back(block->payload(i));
   };
-  if (nb::try_cast(records, block)) {
+  // None would be cast too, to no block.
+  if (nb::try_cast(records, block) && block != nullptr) {
     owner_ = nb::borrow(records);
     add_block();
     return;
@@ -21,7 +22,7 @@ RecordViews::RecordViews(nb::handle records) {
     if (PyBytes_CheckExact(record)) {
       const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(record));
       views_.push_back(std::as_bytes(std::span(PyBytes_AS_STRING(record), size)));
-    } else if (nb::try_cast(nb::handle(record), block)) {
+    } else if (nb::try_cast(nb::handle(record), block) && block != nullptr) {
       add_block();
     } else {
       views_.push_back(buffers_.emplace_back(record).bytes());

@@ -42,6 +42,7 @@ class Table {
       column.present = hold<bool>(present);
       if (column.present.size() != rows_) throw nb::value_error("not one mark a row");
     }
+    check_offsets(column);
     const auto after = [](const std::string& name, const TableColumn& other) {
       return name < other.key;
     };

@@ -15,8 +15,8 @@ std::shared_ptr<BufferPool::Buffer> BufferPool::take(std::size_t capacity) {
     }
   }
   if (!buffer) {
-    buffer =
-        std::make_unique<Buffer>(std::make_unique_for_overwrite<std::byte[]>(capacity), capacity);
+    buffer = std::make_unique<Buffer>(
+        Buffer{std::make_unique_for_overwrite<std::byte[]>(capacity), capacity});
   }
   // The pool may be gone by the time the last holder lets go: then the memory simply goes too.
   return {buffer.release(), [pool = weak_from_this()](Buffer* used) {

@@ -46,9 +46,10 @@ class Parser {
   Parser(std::span<const Bytes> records, std::span<const FeatureSpec> features, bool sequences,
          std::size_t threads)
       : records_(records), features_(features), columns_(features.size()), threads_(threads) {
+    for (const FeatureSpec& spec : features_) stop_where_too_short(spec);
     for (std::size_t i = 0; i < features_.size(); ++i) prepare(features_[i], columns_[i]);
     const std::size_t most = std::max<std::size_t>(
-        1, std::min(threads, std::min(records.size(), kStretchRows) / kRowsPerThread));
+        1, std::min(threads, std::min(records_.size(), kStretchRows) / kRowsPerThread));
     parts_.reserve(most);
     for (std::size_t i = 0; i < most; ++i) {
       parts_.push_back({.reader = RowReader(features_, columns_, sequences), .fault = {}});
@@ -66,14 +67,32 @@ class Parser {
   }
 
  private:
+  // How many records in front are long enough for the values that they must have. The memory for a
+  // shape is asked for before it is known whether any record fills it: this keeps it in proportion.
+  std::size_t count_long_enough(const FeatureSpec& spec) const {
+    if (!spec.required) return records_.size();
+    const std::size_t least = spec.kind == Kind::floats ? sizeof(float) : 1;
+    const auto first = std::find_if(records_.begin(), records_.end(), [&](Bytes record) {
+      return record.size() / least < spec.count;
+    });
+    return static_cast<std::size_t>(first - records_.begin());
+  }
+
+  // Nothing behind a record that is too short needs to be read: that one is a fault.
+  void stop_where_too_short(const FeatureSpec& spec) {
+    if (!RowReader::writes_at_once(spec)) return;
+    records_ = records_.first(std::min(records_.size(), count_long_enough(spec) + 1));
+  }
+
   void prepare(const FeatureSpec& spec, Column& column) {
     column.kind = spec.kind;
     column.rows = records_.size();
     if (RowReader::writes_at_once(spec)) {
+      const std::size_t rows = count_long_enough(spec);
       constexpr auto kMost = std::numeric_limits<std::size_t>::max();
-      if (spec.count != 0 && records_.size() > kMost / spec.count) throw std::bad_alloc();
-      if (spec.kind == Kind::ints) column.ints.resize(records_.size() * spec.count);
-      if (spec.kind == Kind::floats) column.floats.resize(records_.size() * spec.count);
+      if (spec.count != 0 && rows > kMost / spec.count) throw std::bad_alloc();
+      if (spec.kind == Kind::ints) column.ints.resize(rows * spec.count);
+      if (spec.kind == Kind::floats) column.floats.resize(rows * spec.count);
       return;
     }
     if (!spec.fixed) column.unit_offsets.push_back(0);
@@ -91,7 +110,7 @@ class Parser {
         part.fault = part.reader.read(rows_of(part), part.begin);
       }
     });
-    if (auto fault = first_fault()) return fault;
+    if (any_fault()) return first_fault();
     if (std::ranges::all_of(features_, RowReader::writes_at_once)) return {};
     for (std::size_t i = 0; i < features_.size(); ++i) place(i);
     in_parallel(used_, 1, threads_, [&](std::size_t first, std::size_t last) {
@@ -99,16 +118,26 @@ class Parser {
         parts_[i].fault = parts_[i].reader.write(rows_of(parts_[i]), parts_[i].begin);
       }
     });
-    return first_fault();
+    if (any_fault()) return first_fault();
+    return {};
   }
 
   std::span<const Bytes> rows_of(const Part& part) const {
     return records_.subspan(part.begin, part.end - part.begin);
   }
 
-  std::optional<ParseFault> first_fault() const {
+  bool any_fault() const {
+    return std::any_of(parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(used_),
+                       [](const Part& part) { return part.fault.has_value(); });
+  }
+
+  // The fault of the first bad row: what is found in writing may lie before what was in reading.
+  std::optional<ParseFault> first_fault() {
     for (std::size_t i = 0; i < used_; ++i) {
-      if (parts_[i].fault) return parts_[i].fault;
+      Part& part = parts_[i];
+      const auto unread = part.reader.find_malformed(rows_of(part), part.begin);
+      if (unread && (!part.fault || unread->row <= part.fault->row)) return unread;
+      if (part.fault) return part.fault;
     }
     return {};
   }

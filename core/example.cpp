@@ -121,6 +121,10 @@ std::optional<std::size_t> count_values(const SimpleFeature& feature) {
   return count;
 }
 
+void require_varints(Bytes run) {
+  for (WireCursor cursor(run); !cursor.done();) cursor.take_varint();
+}
+
 void read_ints(Bytes run, std::size_t count, std::int64_t* out) {
   WireCursor cursor(run);
   for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::int64_t>(cursor.take_varint());

@@ -89,6 +89,8 @@ inline std::optional<SimpleFeature> read_simple(Bytes feature) {
 // after all (a list of bytes may hold unknown fields).
 std::optional<std::size_t> count_values(const SimpleFeature& feature);
 
+// Throws unless the run is made of whole varints, none of them too long.
+void require_varints(Bytes run);
 // Writes the values of a run that holds `count`; throws if that is not so.
 void read_ints(Bytes run, std::size_t count, std::int64_t* out);
 void read_floats(Bytes run, std::size_t count, float* out);
@@ -98,6 +100,34 @@ void read_bytes(Bytes run, OnValue&& on_value) {
     cursor.take_tag();
     on_value(cursor.take_bytes());
   }
+}
+
+// An entry that is short enough for all of its lengths to take one byte, and of the shape that
+// writers give it: key, then value, with one packed run or one bytes value.
+struct ShortEntry {
+  Bytes key;
+  Kind kind;
+  Bytes value;  // the run, or the bytes
+};
+inline std::optional<ShortEntry> read_short_entry(Bytes entry) noexcept {
+  constexpr std::size_t kTagsAndLengths = 8;
+  constexpr std::byte kFirst = tag_byte(1, WireType::length);
+  constexpr std::byte kSecond = tag_byte(2, WireType::length);
+  constexpr std::byte kThird = tag_byte(3, WireType::length);
+  const std::size_t size = entry.size();
+  if (size < kTagsAndLengths || size > 127 || entry[0] != kFirst) return {};
+  const auto key_size = std::to_integer<std::size_t>(entry[1]);
+  if (key_size > size - kTagsAndLengths) return {};
+  const Bytes value = entry.subspan(2 + key_size);
+  // Whether the field whose length is at `i` reaches just to the end.
+  const auto fills = [&](std::size_t i) {
+    return std::to_integer<std::size_t>(value[i]) == value.size() - i - 1;
+  };
+  if (value[0] != kSecond || !fills(1) || !fills(3) || value[4] != kFirst || !fills(5)) return {};
+  const std::byte kind = value[2];
+  if (kind != kFirst && kind != kSecond && kind != kThird) return {};
+  return ShortEntry{entry.subspan(2, key_size), static_cast<Kind>(std::to_integer<int>(kind) >> 3),
+                    value.subspan(6)};
 }
 
 // The values of any feature, however it is written.

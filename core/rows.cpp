@@ -16,6 +16,14 @@ std::size_t payload_of(std::span<const Bytes> values) noexcept {
   return size;
 }
 
+// The length of what stands before the value's length in an entry as writers write it: tag, length
+// and letters of the name, and the tag of the value. 0 if it is written otherwise.
+std::size_t usual_head(Bytes entry) noexcept {
+  if (entry.size() < 4 || entry[0] != kNameTag || entry[1] >= std::byte{0x80}) return 0;
+  const std::size_t head = std::to_integer<std::size_t>(entry[1]) + 3;
+  return entry.size() > head && entry[head - 1] == kValueTag ? head : 0;
+}
+
 ParseFault malformed(const Malformed& error, Bytes record, std::size_t row) {
   return {.what = ParseFault::What::malformed,
           .row = row,
@@ -87,19 +95,41 @@ void RowReader::read_map(Bytes record, std::uint32_t field, Map& map) {
   std::size_t position = 0;
   for_each_entry(record, field, [&](Bytes entry) {
     const std::size_t at = position++;
-    if (at >= map.guesses.size()) return read_unknown_entry(entry, map, at);
-    const Bytes head = map.guesses[at].head;
-    if (head.empty() || entry.size() <= head.size() ||
-        !same_bytes(entry.data(), head.data(), head.size())) {
-      return read_unknown_entry(entry, map, at);
-    }
-    WireCursor cursor(entry.subspan(head.size()));
+    const Map::Guess guess = at < map.guesses.size() ? map.guesses[at] : Map::Guess{};
+    const bool known = !guess.head.empty() && entry.size() > guess.head.size() &&
+                       same_bytes(entry.data(), guess.head.data(), guess.head.size());
+    const std::size_t head = known ? guess.head.size() : usual_head(entry);
+    if (head == 0) return read_unusual_entry(entry, map);
+    WireCursor cursor(entry.subspan(head));
     const Bytes value = cursor.take_bytes();
-    if (!cursor.done()) return read_unknown_entry(entry, map, at);
-    const std::size_t feature = map.guesses[at].feature;
+    if (!cursor.done()) return read_unusual_entry(entry, map);
+    const std::size_t feature = known ? guess.feature : look_up(entry.first(head), map, at);
     if (feature == kNobody || read_single(feature, value)) return;
     read_feature(feature, {{}, value, false, entry});
   });
+}
+
+// An entry that is not written in the usual way.
+void RowReader::read_unusual_entry(Bytes entry, Map& map) {
+  const MapEntry found = read_entry(entry);
+  const std::size_t slot = map.names.find(found.key);
+  if (slot == kNobody) return require_utf8(found.key);
+  read_feature(map.features[slot], found);
+}
+
+// The feature of an entry that is not called as the one at this position of the record before.
+std::size_t RowReader::look_up(Bytes head, Map& map, std::size_t position) {
+  const Bytes key = head.subspan(2, head.size() - 3);
+  const std::size_t slot = map.names.find(key);
+  if (slot == kNobody) require_utf8(key);
+  const std::size_t feature = slot == kNobody ? kNobody : map.features[slot];
+  // A hostile record can have millions of entries: only as many are remembered as a real one has.
+  constexpr std::size_t kMostGuesses = 4096;
+  if (position < kMostGuesses) {
+    if (map.guesses.size() <= position) map.guesses.resize(position + 1);
+    map.guesses[position] = {head, feature};
+  }
+  return feature;
 }
 
 // Reads a single number that is written in the usual way; false if it is not.
@@ -128,25 +158,6 @@ inline bool RowReader::read_single(std::size_t feature, Bytes value) {
   return true;
 }
 
-// An entry that is not called as the one at this position of the record before.
-void RowReader::read_unknown_entry(Bytes entry, Map& map, std::size_t position) {
-  const MapEntry found = read_entry(entry);
-  const std::size_t slot = map.names.find(found.key);
-  if (slot == kNobody) require_utf8(found.key);
-  const std::size_t feature = slot == kNobody ? kNobody : map.features[slot];
-
-  // A hostile record can have millions of entries: only as many are remembered as a real one has.
-  constexpr std::size_t kMostGuesses = 4096;
-  if (position < kMostGuesses) {
-    if (map.guesses.size() <= position) map.guesses.resize(position + 1);
-    const std::size_t head = found.key.size() + 3;
-    const bool usual = found.key.size() < 0x80 && entry.size() > head && entry[0] == kNameTag &&
-                       found.key.data() == entry.data() + 2 && entry[head - 1] == kValueTag;
-    map.guesses[position] = {usual ? entry.first(head) : Bytes{}, feature};
-  }
-  if (feature != kNobody) read_feature(feature, found);
-}
-
 void RowReader::read_feature(std::size_t feature, const MapEntry& entry) {
   const FeatureSpec& spec = features_[feature];
   State& state = states_[feature];
@@ -159,7 +170,7 @@ void RowReader::read_feature(std::size_t feature, const MapEntry& entry) {
     state.status = read_steps(spec, units_[feature], entry, state);
   } else {
     Unit& unit = units_[feature].units[local_row_];
-    if (again) validate(spec, unit);
+    if (again) require_sound(spec, unit);
     state.status =
         locate(spec, entry.merged ? entry.whole : entry.value, entry.merged, unit, state);
   }
@@ -184,7 +195,10 @@ RowReader::Status RowReader::read_numbers(const FeatureSpec& spec, Column& colum
     const std::size_t count =
         spec.count == 1 && of_ints && simple->run.size() == 1 ? 1 : *count_values(*simple);
     const Status status = check(spec, simple->kind, count, state);
-    if (status != Status::good) return status;
+    if (status != Status::good) {
+      if (of_ints) require_varints(simple->run);
+      return status;
+    }
     if (of_ints) read_ints(simple->run, count, column.ints.data() + first);
     if (!of_ints) read_floats(simple->run, count, column.floats.data() + first);
     return status;
@@ -233,6 +247,9 @@ RowReader::Status RowReader::read_steps(const FeatureSpec& spec, Units& units,
                                         const MapEntry& entry, State& state) {
   // Of two lists with one name the last counts.
   if (units.steps.size() > local_row_) {
+    for (const Unit& unit : std::span(units.units).last(units.steps.back())) {
+      require_sound(spec, unit);
+    }
     units.units.resize(units.units.size() - units.steps.back());
     units.steps.pop_back();
     units.absent.pop_back();
@@ -309,13 +326,25 @@ void RowReader::fill_absent(std::size_t feature) {
   }
 }
 
-// Counting leaves varints unread that are too long. They count as malformed also in an entry that
-// a later one of the same name replaces.
-void RowReader::validate(const FeatureSpec& spec, const Unit& unit) {
-  if (unit.form != Unit::Form::run || spec.kind != Kind::ints) return;
-  values_.clear();
-  values_.ints.resize(unit.count);
-  read_ints(unit.bytes, unit.count, values_.ints.data());
+// Values of a unit that a later entry of the same name replaces must be sound as well.
+void RowReader::require_sound(const FeatureSpec& spec, const Unit& unit) {
+  if (unit.form == Unit::Form::run && spec.kind == Kind::ints) require_varints(unit.bytes);
+}
+
+std::optional<ParseFault> RowReader::find_malformed(std::span<const Bytes> records,
+                                                    std::size_t first_row) {
+  std::optional<ParseFault> first;
+  for (std::size_t i = 0; i < features_.size(); ++i) {
+    for (const Unit& unit : units_[i].units) {
+      if (first && first_row + unit.row >= first->row) break;
+      try {
+        require_sound(features_[i], unit);
+      } catch (const Malformed& error) {
+        first = malformed(error, records[unit.row], first_row + unit.row);
+      }
+    }
+  }
+  return first;
 }
 
 const Values& RowReader::gather(const Unit& unit) {

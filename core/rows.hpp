@@ -46,6 +46,9 @@ class RowReader {
 
   // What was noted, for each feature.
   std::span<Units> units() noexcept { return units_; }
+  // The first of the records read whose noted values are malformed. Reading only counts varints and
+  // leaves it to `write` to find those that are too long.
+  std::optional<ParseFault> find_malformed(std::span<const Bytes> records, std::size_t first_row);
   // Writes the values of what was noted. The columns have grown, and every unit knows its place.
   std::optional<ParseFault> write(std::span<const Bytes> records, std::size_t first_row);
 
@@ -83,7 +86,8 @@ class RowReader {
 
   static Map make_map(std::span<const FeatureSpec> features, bool in_lists);
   void read_map(Bytes record, std::uint32_t field, Map& map);
-  void read_unknown_entry(Bytes entry, Map& map, std::size_t position);
+  void read_unusual_entry(Bytes entry, Map& map);
+  static std::size_t look_up(Bytes head, Map& map, std::size_t position);
   bool read_single(std::size_t feature, Bytes value);
   void read_feature(std::size_t feature, const MapEntry& entry);
   Status read_numbers(const FeatureSpec& spec, Column& column, const MapEntry& entry, State& state);
@@ -92,7 +96,7 @@ class RowReader {
   Status check(const FeatureSpec& spec, Kind kind, std::size_t count, State& state);
   bool finish_row(ParseFault& fault);
   void fill_absent(std::size_t feature);
-  void validate(const FeatureSpec& spec, const Unit& unit);
+  static void require_sound(const FeatureSpec& spec, const Unit& unit);
   void write_unit(const FeatureSpec& spec, Column& column, const Unit& unit);
   const Values& gather(const Unit& unit);
 

@@ -1,7 +1,6 @@
 #include "table.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -52,7 +51,8 @@ class RowWriter {
   // The message of one row; it lies here until the next.
   Bytes write(std::span<const TableColumn> columns, std::size_t row) {
     writer_.clear();
-    for (const TableColumn& column : std::views::reverse(columns)) {
+    for (std::size_t i = columns.size(); i-- > 0;) {
+      const TableColumn& column = columns[i];
       if (column.present.empty() || column.present[row]) write_entry(column, row);
     }
     writer_.close(1, 0);
@@ -90,6 +90,15 @@ class RowWriter {
 };
 
 }  // namespace
+
+void check_offsets(const TableColumn& column) {
+  for (std::size_t i = 0; i + 1 < column.value_offsets.size(); ++i) {
+    range_at(column.value_offsets, i, column.data.size());
+  }
+  for (std::size_t i = 0; i + 1 < column.row_offsets.size(); ++i) {
+    range_at(column.row_offsets, i, number_of_values(column));
+  }
+}
 
 Block encode_rows(std::span<const TableColumn> columns, std::size_t begin, std::size_t end,
                   BufferPool& pool, std::size_t enough_bytes) {

@@ -25,6 +25,9 @@ struct TableColumn {
   std::span<const bool> present;              // for each row; all are if this is empty
 };
 
+// Throws std::invalid_argument if the offsets of a column do not fit its values.
+void check_offsets(const TableColumn& column);
+
 // Encodes rows [begin, end) of `columns`, sorted by their keys, each as one record of a block.
 // Stops early, after at least one row, when the block holds about `enough_bytes`; the caller goes
 // on from there. Offsets are checked; std::invalid_argument if they do not fit, std::length_error

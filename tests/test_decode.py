@@ -226,7 +226,7 @@ def agree_with_protobuf(record: bytes) -> None:
     if is_refused_by_us_alone(record):
         return
     if any(unknown.field_number == 1 for unknown in UnknownFieldSet(message.features)):
-        # Protobuf for Python takes an entry with unknown fields out of the map; that for C++ does not.
+        # Protobuf (upb) takes an entry with unknown fields out of the map, a silent loss we do not follow.
         tfreel.decode(record)
         return
     check_against_protobuf(record)

@@ -42,9 +42,9 @@ def parse(records: Records, features: Features, *, threads: int | None = None) -
         >>> batch["label"], batch["name"][2]
         (array([0, 1, 2]), b'no. 2')
     """
+    plan = _planned("example", features)
     if not features:
         raise ValueError("no features are asked for")
-    plan = _planned("example", features)
     views = _views(records)
     return _batch(plan, _found(views, [plan], threads), _count(views))
 
@@ -138,7 +138,7 @@ def _found(
     found = _core.parse(views, specs, sequences=sequences, threads=thread_count(threads))
     if isinstance(found, _core.ParseFault):
         plan, key = keys[found.feature] if keys else (Plan(), "")
-        raise _error(found, plan, key, _record_at(views, found.row))
+        raise _error(found, plan, key, views)
     return [Raw(*arrays) for arrays in found]
 
 
@@ -160,7 +160,9 @@ def _batch(plan: Plan, arrays: list[Raw], rows: int) -> Batch:
     return Batch({name: build(found) for name, build in plan.builders.items()}, rows)
 
 
-def _error(fault: _core.ParseFault, plan: Plan, key: str, record: bytes) -> TfreelError:
+def _error(
+    fault: _core.ParseFault, plan: Plan, key: str, views: _core.Block | tuple[Any, ...]
+) -> TfreelError:
     what = "SequenceExample" if plan.in_lists or plan.in_context else "Example"
     if fault.kind in ("proto_malformed", "record_too_large"):
         why = f"{fault.why} at byte {fault.byte}" if fault.why else "it is larger than 2 GiB"
@@ -169,8 +171,8 @@ def _error(fault: _core.ParseFault, plan: Plan, key: str, record: bytes) -> Tfre
         )
         error.byte = fault.byte
         return error
-    names = _core.feature_names(record, 2 if plan.in_lists else 1)
     if fault.kind == "feature_missing":
+        names = _core.feature_names(_record_at(views, fault.row), 2 if plan.in_lists else 1)
         noun = "feature list" if plan.in_lists else "feature"
         missing = MissingFeatureError(
             f"{noun} {key!r} is missing in record {fault.row}; {similar(key, names)}",

@@ -20,7 +20,12 @@ Refuse: TypeAlias = Callable[[int, str], NoReturn]
 
 
 def cut_into_rows(
-    values: Flat | Ragged, counts: I64, partition: Partition, keys: Ragged | None, refuse: Refuse
+    values: Flat | Ragged,
+    counts: I64,
+    partition: Partition,
+    keys: Ragged | None,
+    splits: str,
+    refuse: Refuse,
 ) -> tuple[Flat | Ragged, I64]:
     """The values of each example in rows, and how many rows each example has now.
 
@@ -29,22 +34,27 @@ def cut_into_rows(
         counts: How many of them each example has.
         partition: How to cut.
         keys: The values of the feature that the partition names, a row for each example.
+        splits: The dtype of row splits.
         refuse: Called with the number of an example whose claims do not fit.
     """
     if isinstance(partition, RaggedFeature.UniformRowLength):
-        return _cut_evenly(values, counts, partition.length, refuse)
+        return _cut_evenly(values, counts, partition.length, splits, refuse)
     if keys is None:
         raise ValueError("a partition without its feature")
     lengths, rows = _METHODS[type(partition)](keys, counts, refuse)
     example = np.repeat(np.arange(len(rows)), rows)
     _require(lengths >= 0, example, refuse, "its rows run backwards")
+    # One by one first: the sum of numbers that are too large can come out right.
+    _require(lengths <= counts[example], example, refuse, "its rows do not add up to its values")
     totals = np.zeros(len(counts), np.int64)
     np.add.at(totals, example, lengths)
     _require(totals == counts, np.arange(len(counts)), refuse, "its rows do not add up to its values")
-    return Ragged(values, _offsets(lengths)), rows
+    return Ragged(values, _offsets(lengths), row_splits_dtype=splits), rows
 
 
-def _cut_evenly(values: Flat | Ragged, counts: I64, length: int, refuse: Refuse) -> tuple[Flat | Ragged, I64]:
+def _cut_evenly(
+    values: Flat | Ragged, counts: I64, length: int, splits: str, refuse: Refuse
+) -> tuple[Flat | Ragged, I64]:
     _require(counts % length == 0, np.arange(len(counts)), refuse, f"its values do not fill rows of {length}")
     total = int(counts.sum()) // length
     rows = counts // length
@@ -52,7 +62,8 @@ def _cut_evenly(values: Flat | Ragged, counts: I64, length: int, refuse: Refuse)
         return values.reshape(total, length, *values.shape[1:]), rows
     if isinstance(values, BytesColumn):
         return BytesColumn(values.data, values.offsets, (total, length, *values.shape[1:])), rows
-    return Ragged(values, np.arange(total + 1, dtype=np.int64) * length), rows
+    offsets = np.arange(total + 1, dtype=np.int64) * length
+    return Ragged(values, offsets, row_splits_dtype=splits), rows
 
 
 def _row_lengths(keys: Ragged, _counts: I64, _refuse: Refuse) -> tuple[I64, I64]:
@@ -91,22 +102,22 @@ def _value_row_ids(keys: Ragged, counts: I64, refuse: Refuse) -> tuple[I64, I64]
     every = np.arange(len(counts))
     _require(given == counts, every, refuse, "it has not one row id for each value")
     example = np.repeat(every, given)
+    # Not many more rows than values, or one number could ask for any amount of memory.
+    most = counts * _ROWS_PER_VALUE + _MORE_ROWS
+    _require(ids < most[example], example, refuse, "its row ids leave out too many rows")
+    _require(ids >= 0, example, refuse, "its row ids are not in order")
     steps = _steps(ids)
     begins = (keys.offsets[:-1] - keys.offsets[0])[given > 0]
     steps[begins] = ids[begins]
     _require(steps >= 0, example, refuse, "its row ids are not in order")
-    # No more rows than values, or one number could ask for any amount of memory.
     ends = (keys.offsets[1:] - keys.offsets[0])[given > 0] - 1
     rows = np.zeros(len(counts), np.int64)
     rows[given > 0] = ids[ends] + 1
-    _require(
-        rows <= np.maximum(counts, 1) * _MOST_EMPTY_ROWS, every, refuse, "its row ids leave out too many"
-    )
     first_row = _offsets(rows)[:-1]
     return np.bincount(np.repeat(first_row, given) + ids, minlength=int(rows.sum())).astype(np.int64), rows
 
 
-_MOST_EMPTY_ROWS = 1 << 10
+_ROWS_PER_VALUE, _MORE_ROWS = 16, 256
 
 _METHODS: dict[type, Callable[[Ragged, I64, Refuse], tuple[I64, I64]]] = {
     RaggedFeature.RowLengths: _row_lengths,

@@ -173,7 +173,7 @@ def _add_fixed_sequence(plan: Plan, name: str, feature: FixedLenSequenceFeature)
     def build(found: Found) -> Column:
         raw = found[name]
         if raw.step_offsets is not None:
-            items = Ragged(raw.flat(-1 if stride else 0, *feature.shape), raw.step_offsets)
+            items = Ragged(raw.flat(int(raw.step_offsets[-1]), *feature.shape), raw.step_offsets)
         else:
             items = _items(name, raw.rows(), feature.shape)
         return items.to_dense(feature.default_value)
@@ -250,6 +250,7 @@ def _partitioned(name: str, feature: RaggedFeature, column: Ragged, found: Found
     units = column.values if isinstance(column.values, Ragged) else column
     values: Flat | Ragged = units.flat_values
     counts = units.lengths
+    splits = feature.row_splits_dtype
 
     def refuse(example: int, why: str) -> NoReturn:
         if units is not column:
@@ -267,9 +268,8 @@ def _partitioned(name: str, feature: RaggedFeature, column: Ragged, found: Found
                         name, differ, "a step for each of its partitions", "another number of steps"
                     )
                 keys = keys.values
-        values, counts = cut_into_rows(values, counts, partition, keys, refuse)
+        values, counts = cut_into_rows(values, counts, partition, keys, splits, refuse)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    splits = feature.row_splits_dtype
     inner = Ragged(values, offsets, present=units.present, row_splits_dtype=splits)
     if units is column:
         return inner
@@ -300,10 +300,13 @@ def similar(name: str, names: list[str]) -> str:
     """A hint at the names that there are, the nearest first."""
     if not names:
         return "the record has no features"
+    # A record can have millions of names, of any length. A hint must not take longer than the parsing.
+    count = len(names)
+    names = [known if len(known) <= 100 else known[:99] + "…" for known in names[:1000]]
     folded = {known.casefold(): known for known in reversed(names)}
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     tail = name.rpartition("/")[2].casefold()
     inside = [known for known in names if known.casefold() in name.casefold() or tail in known.casefold()]
     guess = folded[near[0]] if near else (max(inside, key=len) if inside else None)
-    shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    shown = ", ".join(map(repr, names[:8])) + (f" and {count - 8:,} more" if count > 8 else "")
     return f"it has {shown}" + (f" — did you mean {guess!r}?" if guess else "")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.columns.strings import I64, BytesColumn
+from tfreel.columns.strings import I64, BytesColumn, row_numbers
 
 Flat: TypeAlias = npt.NDArray[Any] | BytesColumn
 
@@ -92,15 +92,25 @@ class Ragged:
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def take(self, rows: npt.NDArray[Any]) -> Ragged:
-        """The given rows, in the given order."""
-        rows = np.asarray(rows, np.int64)
+    def take(self, rows: npt.ArrayLike) -> Ragged:
+        """The given rows, in the given order; negative numbers count from the end."""
+        rows = row_numbers(rows, len(self))
         lengths = self.lengths[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
         values = self.values[places] if isinstance(self.values, np.ndarray) else self.values.take(places)
         present = None if self.present is None else self.present[rows]
         return Ragged(values, offsets, present=present, row_splits_dtype=self._splits_dtype)
+
+    def trimmed(self) -> Ragged:
+        """The same rows without values that belong to none of them, as a slice can have. Without a copy."""
+        begin, end = int(self.offsets[0]), int(self.offsets[-1])
+        values = self.values if (begin, end) == (0, len(self.values)) else self.values[begin:end]
+        if isinstance(values, Ragged):
+            values = values.trimmed()
+        if values is self.values:
+            return self
+        return Ragged(values, self.offsets - begin, present=self.present, row_splits_dtype=self._splits_dtype)
 
     def to_list(self) -> list[Any]:
         """The rows as lists of plain values."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Sparse:
         [[b'a', b'b'], [b'c', b'-']]
     """
 
-    __slots__ = ("dense_shape", "indices", "present", "values")
+    __slots__ = ("_rows", "dense_shape", "indices", "present", "values")
 
     def __init__(
         self,
@@ -42,12 +43,16 @@ class Sparse:
         self.values = values
         self.dense_shape = dense_shape
         self.present = present
+        self._rows: Ragged | None = None  # of rows of rows, whose empty ones have no position
 
     @classmethod
     def from_ragged(cls, rows: Ragged) -> Sparse:
         """The values of `rows`, each at its row and its position in it."""
-        columns, shape = _positions(rows)
-        return cls(np.stack(columns, axis=1), rows.flat_values, shape, present=rows.present)
+        rows = rows.trimmed()
+        indices, shape = _positions(rows)
+        made = cls(indices, rows.flat_values, shape, present=rows.present)
+        made._rows = rows
+        return made
 
     @property
     def nbytes(self) -> int:
@@ -59,6 +64,8 @@ class Sparse:
 
     def to_ragged(self) -> Ragged:
         """The values row by row, without their positions."""
+        if self._rows is not None:
+            return self._rows
         offsets = np.searchsorted(self.indices[:, 0], np.arange(len(self) + 1))
         return Ragged(self.values, offsets.astype(np.int64), present=self.present)
 
@@ -92,23 +99,36 @@ class Sparse:
 
 def _strings_at(values: BytesColumn, places: I64, default: bytes) -> BytesColumn:
     """An array with the value of each place, and `default` where it is -1."""
+    end = int(values.offsets[-1])  # of a view, that may be sooner than the end of its data
     extra = BytesColumn(
-        np.concatenate([values.data, np.frombuffer(default, np.uint8)]),
-        np.append(values.offsets, values.offsets[-1] + len(default)),
+        np.concatenate([values.data[:end], np.frombuffer(default, np.uint8)]),
+        np.append(values.offsets, end + len(default)),
     )
-    # Values may be a view that begins later or ends sooner than its data.
-    extra.data = np.concatenate([values.data[: int(values.offsets[-1])], np.frombuffer(default, np.uint8)])
     picked = extra.take(np.where(places < 0, len(values), places).ravel())
     return BytesColumn(picked.data, picked.offsets, places.shape)
 
 
-def _positions(rows: Ragged) -> tuple[list[I64], tuple[int, ...]]:
-    """For each dimension, the position of every value; and the shape that holds them all."""
-    lengths = rows.lengths
-    row = np.repeat(np.arange(len(rows)), lengths)
-    column = np.arange(len(row)) - np.repeat(rows.offsets[:-1] - rows.offsets[0], lengths)
-    shape = (len(rows), int(lengths.max(initial=0)))
+def _positions(rows: Ragged) -> tuple[I64, tuple[int, ...]]:
+    """The position of every value, a row for each; and the shape that holds them all."""
+    indices = np.empty((len(rows.values), 2), np.int64)
+    # Some rows at a time, or the steps between would take as much memory as the result.
+    for begin, end in _stretches(rows.offsets):
+        lengths = np.diff(rows.offsets[begin : end + 1])
+        first, last = int(rows.offsets[begin]), int(rows.offsets[end])
+        indices[first:last, 0] = np.repeat(np.arange(begin, end), lengths)
+        indices[first:last, 1] = np.arange(first, last) - np.repeat(rows.offsets[begin:end], lengths)
+    shape = (len(rows), int(rows.lengths.max(initial=0)))
     if not isinstance(rows.values, Ragged):
-        return [row, column], shape
+        return indices, shape
     inner, inner_shape = _positions(rows.values)
-    return [row[inner[0]], column[inner[0]], *inner[1:]], (*shape, *inner_shape[1:])
+    return np.concatenate([indices[inner[:, 0]], inner[:, 1:]], axis=1), (*shape, *inner_shape[1:])
+
+
+def _stretches(offsets: I64, values: int = 1 << 18) -> Iterator[tuple[int, int]]:
+    """Rows from one to another, of about so many values."""
+    begin, count = 0, len(offsets) - 1
+    while begin < count:
+        end = int(np.searchsorted(offsets, offsets[begin] + values, "right")) - 1
+        end = min(max(end, begin + 1), count)
+        yield begin, end
+        begin = end

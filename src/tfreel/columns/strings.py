@@ -90,10 +90,11 @@ class BytesColumn:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_list()) if self.ndim == 1 else (self[i] for i in range(len(self)))
 
-    def take(self, rows: npt.NDArray[Any]) -> BytesColumn:
-        """The given rows, in the given order."""
+    def take(self, rows: npt.ArrayLike) -> BytesColumn:
+        """The given rows, in the given order; negative numbers count from the end."""
+        rows = row_numbers(rows, len(self))
         step = math.prod(self.shape[1:])
-        picks = (np.asarray(rows, np.int64)[:, None] * step + np.arange(step)).ravel()
+        picks = (rows[:, None] * step + np.arange(step)).ravel()
         lengths = np.diff(self.offsets)[picks]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(self.offsets[picks] - offsets[:-1], lengths) + np.arange(offsets[-1])
@@ -152,6 +153,23 @@ class BytesColumn:
 
     def __repr__(self) -> str:
         return f"<tfreel.BytesColumn of shape {self.shape}, {self.data.nbytes:,} bytes>"
+
+
+def row_numbers(rows: npt.ArrayLike, count: int) -> I64:
+    """The numbers of rows among `count`, none of them negative.
+
+    Raises:
+        TypeError: They are no whole numbers.
+        IndexError: There is no such row.
+    """
+    given = np.asarray(rows)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise TypeError("rows must be a list of whole numbers; of a mask, np.flatnonzero makes one")
+    numbers = given.astype(np.int64)
+    outside = (numbers < -count) | (numbers >= count)
+    if outside.any():
+        raise IndexError(f"index {int(numbers[int(np.argmax(outside))])} out of range for {count} rows")
+    return np.where(numbers < 0, numbers + count, numbers)
 
 
 def _decoded(values: list[Any], encoding: str) -> list[Any]:

@@ -56,10 +56,10 @@ def encode_columns(columns: Columns) -> Iterator[_core.Block]:
 
 
 def _by_name(columns: Columns) -> dict[str, Any]:
-    if isinstance(columns, Mapping):
+    if isinstance(columns, (Mapping, Batch)):
         return dict(columns)
     if hasattr(columns, "__arrow_c_stream__") or hasattr(columns, "__arrow_c_array__"):
-        return dict(Batch.from_arrow(columns))  # type: ignore[attr-defined]
+        return dict(Batch.from_arrow(columns))
     raise TypeError(
         f"columns must be a mapping from names to columns, a data frame or an Arrow table, not"
         f" {type(columns).__name__}"
@@ -71,15 +71,11 @@ def _table(columns: dict[str, Any]) -> _core.Table:
         if not isinstance(name, str):
             raise TypeError(f"columns are named by str, not {type(name).__name__}")
     columns = _with_tensors(columns)
-    for name, column in columns.items():
-        if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
-            if not isinstance(column, Iterable) or isinstance(column, (str, bytes)):
-                raise TypeError(
-                    f"column {name!r} must have a value for each row, not {type(column).__name__}"
-                )
-            columns[name] = list(column)
+    columns = {name: _sized(name, column) for name, column in columns.items()}
     rows = _number_of_rows(columns)
     table = _core.Table(rows)
+    if not rows:
+        return table
     for name, column in columns.items():
         flat = _flat(name, column)
         table.add(
@@ -91,6 +87,13 @@ def _table(columns: dict[str, Any]) -> _core.Table:
             present=flat.present,
         )
     return table
+
+
+def _sized(name: str, column: Any) -> Any:
+    single = isinstance(column, (str, bytes)) or getattr(column, "ndim", 1) == 0
+    if single or not isinstance(column, (Iterable, Ragged, Sparse, BytesColumn)):
+        raise TypeError(f"column {name!r} must have a value for each row, not {type(column).__name__}")
+    return column if hasattr(column, "__len__") else list(column)
 
 
 def _number_of_rows(columns: dict[str, Any]) -> int:
@@ -107,9 +110,7 @@ def _with_tensors(columns: dict[str, Any]) -> dict[str, Any]:
     for name, column in columns.items():
         if not isinstance(column, Tensor):
             continue
-        array = column.array
-        if not array.ndim:
-            raise TypeError(f"column {name!r} must have a value for each row, not a single one")
+        array = _sized(name, column.array)
         rows = len(array)
         # `expand` knows how one is stored, and this is one with all rows in it.
         parts = expand({name: column})
@@ -134,7 +135,7 @@ def _flat(name: str, column: Any) -> _Flat:
         return _Flat(column.data, column.offsets, count=math.prod(column.shape[1:]))
     if isinstance(column, (list, tuple)):
         return _flat_list(name, column)
-    return _flat_array(name, np.asarray(column))
+    return _flat_array(name, np.asanyarray(column))
 
 
 def _flat_ragged(name: str, column: Ragged) -> _Flat:
@@ -146,8 +147,6 @@ def _flat_ragged(name: str, column: Ragged) -> _Flat:
 
 
 def _flat_array(name: str, array: npt.NDArray[Any]) -> _Flat:
-    if array.ndim == 0:
-        raise TypeError(f"column {name!r} must have a value for each row, not a single one")
     if isinstance(array, np.ma.MaskedArray) or array.dtype.kind not in "biufmMSU":
         adapted = adapt(name, array) if array.dtype.kind != "O" or array.ndim > 1 else array.tolist()
         if isinstance(adapted, list):

@@ -76,11 +76,15 @@ def _checked_default(value: Any, dtype: DType, shape: tuple[int, ...]) -> tuple[
     """The default as a flat tuple of Python values of the dtype."""
     size = math.prod(shape)
     if dtype == "bytes":
-        flat = [_to_bytes(item) for item in np.array(value, object).ravel()]
+        # NumPy would take a bytearray or memoryview apart.
+        single = isinstance(value, (bytearray, memoryview))
+        items = [value] if single else np.array(value, object).ravel()
+        flat = [_to_bytes(item) for item in items]
     else:
         array = np.asarray(value)
         _refuse_lossy(array, dtype)
-        flat = array.astype(dtype).ravel().tolist()
+        with np.errstate(over="ignore"):  # too large for a float32 is infinite, as in a FloatList
+            flat = array.astype(dtype).ravel().tolist()
     if len(flat) != size:
         raise ValueError(f"default_value has {len(flat)} values, and the shape {list(shape)} needs {size}")
     return tuple(flat)
@@ -89,6 +93,8 @@ def _checked_default(value: Any, dtype: DType, shape: tuple[int, ...]) -> tuple[
 def _refuse_lossy(array: npt.NDArray[Any], dtype: DType) -> None:
     if array.dtype.kind not in ("iub" if dtype == "int64" else "iubf") and array.size:
         raise TypeError(f"default_value must be of dtype {dtype}, not {array.dtype}")
+    if dtype == "int64" and array.dtype == np.uint64 and (array > np.uint64(np.iinfo(np.int64).max)).any():
+        raise ValueError("default_value does not fit into an int64")
 
 
 def _to_bytes(value: Any) -> bytes:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
 
 from tfreel import _core
+from tfreel.columns.batch import Batch
 from tfreel.columns.table import Columns, encode_columns
 from tfreel.compression import Codec, Deflater, checked_level, codec_for_path, codec_named
 from tfreel.errors import CorruptError
@@ -478,6 +479,8 @@ def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
     Raises:
         TypeError: This is one record, not many.
     """
+    if isinstance(records, Batch):
+        raise TypeError("write_many takes an iterable of records; the rows of a Batch go to write_batch")
     if isinstance(records, (str, bytes, bytearray, memoryview, Mapping)):
         raise TypeError(
             f"write_many takes an iterable of records, not one {type(records).__name__}; use write"

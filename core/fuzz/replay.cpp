@@ -1,0 +1,24 @@
+// Runs a fuzz target on the files that are named: its seeds, or what a fuzzer has found. Where
+// there is no libFuzzer this stands in for it.
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::ifstream file(argv[i], std::ios::binary);
+    if (!file) {
+      std::cerr << "cannot read " << argv[i] << "\n";
+      return 1;
+    }
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  }
+  std::cout << argc - 1 << " seeds passed\n";
+  return argc > 1 ? 0 : 1;
+}
