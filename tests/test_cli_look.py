@@ -110,6 +110,11 @@ def test_head_in_full_cuts_nothing_on_a_terminal(tmp_path: Path) -> None:
 
 def test_a_file_alone_is_head(cats: Path, tmp_path: Path) -> None:
     assert run(cats, "-n", "3").stdout == run("head", cats, "-n", "3").stdout
+    assert (
+        run("-n", "3", "--columns", "label", cats).stdout
+        == run("head", "-n3", "--columns", "label", cats).stdout
+    )
+    assert run("-q", "count", cats).stderr == "tfreel: No such option '-q'. Try 'tfreel --help'.\n"
     assert run(tmp_path / "cat*.tfrecord").exit_code == 0
     done = in_shell(f"cp '{cats}' ./bare; tfreel bare | wc -l; tfreel - < bare | wc -l", cwd=tmp_path)
     assert done.stdout.split() == [b"5", b"5"]

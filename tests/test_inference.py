@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tfreel
 from tfreel.inference.sample import files_to_sample
@@ -333,6 +335,51 @@ def test_sequence_examples_have_features_for_context_and_lists() -> None:
     assert (names["context_features"], names["sequence_features"]) == (found, found.sequence_features)
     ast.parse(found.to_tensorflow())
     assert "tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True)" in found.to_tensorflow()
+
+
+# The law ----------------------------------------------------------------------------------------------------
+
+LISTS = {
+    "int64": st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3).map(lambda x: np.array(x, np.int64)),
+    "float32": st.lists(st.floats(width=32), max_size=3).map(lambda x: np.array(x, np.float32)),
+    "bytes": st.lists(st.binary(max_size=40), max_size=3).map(lambda x: np.array([*x, None], object)[:-1]),
+}
+
+
+@st.composite
+def sets_of_rows(draw: st.DrawFn) -> list[Row]:
+    """Rows in which a name is always of the same kind, if it is there."""
+    kinds = draw(st.dictionaries(st.text(max_size=3), st.sampled_from(list(LISTS)), min_size=1, max_size=4))
+    row = st.fixed_dictionaries({}, optional={name: LISTS[kind] for name, kind in kinds.items()})
+    return draw(st.lists(row, min_size=1, max_size=5))
+
+
+@given(sets_of_rows())
+def test_what_was_inferred_reads_all_it_was_inferred_from(rows: list[Row]) -> None:
+    records = [
+        tfreel.encode(
+            {k: v if v.size or v.dtype != object else np.array([], np.bytes_) for k, v in row.items()}
+        )
+        for row in rows
+    ]
+    stream = io.BytesIO()
+    with tfreel.Writer(stream) as out:
+        out.write_many(records)
+    stream.seek(0)
+    found = tfreel.infer_features(stream, sample=None)
+    names: dict[str, object] = {}
+    exec(found.to_python(), names)
+    ast.parse(found.to_tensorflow())
+    json.loads(found.to_json())
+    assert names["features"] == found
+    assert set(found) == {name for row in rows for name in row}
+    batch = tfreel.parse(records, found) if found else {}
+    for name in found:
+        for i, row in enumerate(rows):
+            values = batch[name][i]
+            expected = list(row.get(name, []))
+            seen = [values] if isinstance(values, bytes) else list(np.atleast_1d(np.asarray(values)))
+            assert np.array_equal(seen, expected) or repr(seen) == repr(expected)
 
 
 # Printed ----------------------------------------------------------------------------------------------------
