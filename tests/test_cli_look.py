@@ -418,6 +418,15 @@ def test_info_of_a_damaged_file_is_exit_code_1(others: Path) -> None:
     assert "3, up to the first fault" in run("info", "--table", others).stdout
 
 
+def test_info_that_meets_damage_without_counting_says_so(cats: Path) -> None:
+    data = bytearray(cats.read_bytes())
+    data[20] ^= 1
+    cats.write_bytes(data)
+    result = run("info", "--no-count", cats)
+    assert (result.exit_code, rows(result)[0]["features"]) == (1, None)
+    assert result.stderr == "tfreel: the files are damaged; tfreel verify says where\n"
+
+
 def test_info_of_sequence_examples_and_conflicts(tmp_path: Path) -> None:
     with tfreel.Writer(tmp_path / "seq.tfrecord") as out:
         out.write(tfreel.encode_sequence({"id": 7}, {"tokens": [[1, 2], [3]]}))
