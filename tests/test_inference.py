@@ -268,6 +268,18 @@ def test_what_comes_after_the_sample_is_not_read() -> None:
         tfreel.infer_features("cut.tfrecord", sample=None)
 
 
+def test_damage_is_passed_over_when_asked_and_places_stay_right() -> None:
+    tfreel.save("bad.tfrecord", [{"x": 1}, {"x": 2}, {"x": "three"}])
+    data = bytearray(Path("bad.tfrecord").read_bytes())
+    data[14] ^= 1  # in the first record
+    Path("bad.tfrecord").write_bytes(data)
+    with pytest.raises(tfreel.ChecksumError):
+        tfreel.infer_features("bad.tfrecord")
+    found = tfreel.infer_features("bad.tfrecord", on_corrupt="skip")
+    assert found.records == 2
+    assert "(first in bad.tfrecord: record 2)" in found.conflicts[0]
+
+
 def test_streams_and_compressed_files_are_read_too() -> None:
     tfreel.save("rows.tfrecord.gz", [{"x": 1}, {"x": 2}])
     with open("rows.tfrecord.gz", "rb") as file:
