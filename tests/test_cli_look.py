@@ -16,8 +16,9 @@ import pytest
 
 import tfreel
 from test_cli import PROGRAM, damage, in_shell, on_terminal, rows, run
-from test_content import jpeg
 from tfreel.cli.cells import cell, short_size
+
+from headers import jpeg
 
 JPEG = jpeg() + bytes(52_000)
 
@@ -109,6 +110,11 @@ def test_head_in_full_cuts_nothing_on_a_terminal(tmp_path: Path) -> None:
 
 def test_a_file_alone_is_head(cats: Path, tmp_path: Path) -> None:
     assert run(cats, "-n", "3").stdout == run("head", cats, "-n", "3").stdout
+    assert (
+        run("-n", "3", "--columns", "label", cats).stdout
+        == run("head", "-n3", "--columns", "label", cats).stdout
+    )
+    assert run("-q", "count", cats).stderr == "tfreel: No such option '-q'. Try 'tfreel --help'.\n"
     assert run(tmp_path / "cat*.tfrecord").exit_code == 0
     done = in_shell(f"cp '{cats}' ./bare; tfreel bare | wc -l; tfreel - < bare | wc -l", cwd=tmp_path)
     assert done.stdout.split() == [b"5", b"5"]
@@ -410,6 +416,15 @@ def test_info_of_a_damaged_file_is_exit_code_1(others: Path) -> None:
     assert (result.exit_code, rows(result)[0]["records"], rows(result)[0]["ok"]) == (1, 3, False)
     assert "record 3 at byte 72: checksum mismatch" in result.stderr
     assert "3, up to the first fault" in run("info", "--table", others).stdout
+
+
+def test_info_that_meets_damage_without_counting_says_so(cats: Path) -> None:
+    data = bytearray(cats.read_bytes())
+    data[20] ^= 1
+    cats.write_bytes(data)
+    result = run("info", "--no-count", cats)
+    assert (result.exit_code, rows(result)[0]["features"]) == (1, None)
+    assert result.stderr == "tfreel: the files are damaged; tfreel verify says where\n"
 
 
 def test_info_of_sequence_examples_and_conflicts(tmp_path: Path) -> None:

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tfreel
-from test_content import jpeg, png, tensor_proto
 from tfreel.inference.sample import files_to_sample
+
+from headers import jpeg, png, tensor_proto
 
 Row = dict[str, object]
 
@@ -226,7 +229,7 @@ def test_lengths_that_differ_only_between_files_are_a_conflict() -> None:
     tfreel.save("a.tfrecord", [{"box": [0.0] * 4}] * 3)
     tfreel.save("b.tfrecord", [{"box": [0.0] * 5}] * 3)
     (sentence,) = tfreel.infer_features(["a.tfrecord", "b.tfrecord"]).conflicts
-    assert sentence.endswith("but not in all files: 4 in a.tfrecord, 5 in b.tfrecord")
+    assert sentence.endswith("but not the same: 4 in a.tfrecord, 5 in b.tfrecord")
 
 
 def test_what_is_merely_ragged_or_rare_is_no_conflict() -> None:
@@ -263,6 +266,18 @@ def test_what_comes_after_the_sample_is_not_read() -> None:
     assert tfreel.infer_features("cut.tfrecord", sample=50).records == 50
     with pytest.raises(tfreel.TruncatedError):
         tfreel.infer_features("cut.tfrecord", sample=None)
+
+
+def test_damage_is_passed_over_when_asked_and_places_stay_right() -> None:
+    tfreel.save("bad.tfrecord", [{"x": 1}, {"x": 2}, {"x": "three"}])
+    data = bytearray(Path("bad.tfrecord").read_bytes())
+    data[14] ^= 1  # in the first record
+    Path("bad.tfrecord").write_bytes(data)
+    with pytest.raises(tfreel.ChecksumError):
+        tfreel.infer_features("bad.tfrecord")
+    found = tfreel.infer_features("bad.tfrecord", on_corrupt="skip")
+    assert found.records == 2
+    assert "(first in bad.tfrecord: record 2)" in found.conflicts[0]
 
 
 def test_streams_and_compressed_files_are_read_too() -> None:
@@ -334,6 +349,51 @@ def test_sequence_examples_have_features_for_context_and_lists() -> None:
     assert "tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True)" in found.to_tensorflow()
 
 
+# The law ----------------------------------------------------------------------------------------------------
+
+LISTS = {
+    "int64": st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3).map(lambda x: np.array(x, np.int64)),
+    "float32": st.lists(st.floats(width=32), max_size=3).map(lambda x: np.array(x, np.float32)),
+    "bytes": st.lists(st.binary(max_size=40), max_size=3).map(lambda x: np.array([*x, None], object)[:-1]),
+}
+
+
+@st.composite
+def sets_of_rows(draw: st.DrawFn) -> list[Row]:
+    """Rows in which a name is always of the same kind, if it is there."""
+    kinds = draw(st.dictionaries(st.text(max_size=3), st.sampled_from(list(LISTS)), min_size=1, max_size=4))
+    row = st.fixed_dictionaries({}, optional={name: LISTS[kind] for name, kind in kinds.items()})
+    return draw(st.lists(row, min_size=1, max_size=5))
+
+
+@given(sets_of_rows())
+def test_what_was_inferred_reads_all_it_was_inferred_from(rows: list[Row]) -> None:
+    records = [
+        tfreel.encode(
+            {k: v if v.size or v.dtype != object else np.array([], np.bytes_) for k, v in row.items()}
+        )
+        for row in rows
+    ]
+    stream = io.BytesIO()
+    with tfreel.Writer(stream) as out:
+        out.write_many(records)
+    stream.seek(0)
+    found = tfreel.infer_features(stream, sample=None)
+    names: dict[str, object] = {}
+    exec(found.to_python(), names)
+    ast.parse(found.to_tensorflow())
+    json.loads(found.to_json())
+    assert names["features"] == found
+    assert set(found) == {name for row in rows for name in row}
+    batch = tfreel.parse(records, found) if found else {}
+    for name in found:
+        for i, row in enumerate(rows):
+            values = batch[name][i]
+            expected = list(row.get(name, []))
+            seen = [values] if isinstance(values, bytes) else list(np.atleast_1d(np.asarray(values)))
+            assert np.array_equal(seen, expected) or repr(seen) == repr(expected)
+
+
 # Printed ----------------------------------------------------------------------------------------------------
 
 NASTY = ['"', "'", "\\", "\n", "a\nimport os", "é 猫", "\u202e", "#", "\u2028", '"""', "{x}", "[bold]", ""]
@@ -397,6 +457,12 @@ def test_inferred_features_copy_and_pickle_whole() -> None:
     found = infer({"x": 1})
     for other in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
         assert (other, other.records, str(other)) == (found, 1, str(found))
+
+
+def test_inferred_features_of_nothing_are_still_whole() -> None:
+    found = tfreel.InferredFeatures()
+    assert (found.records, found.files, found.conflicts, found.profiles) == (0, [], [], {})
+    assert str(found).endswith("features = {}")
 
 
 def test_inference_warns_about_nothing() -> None:

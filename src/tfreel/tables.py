@@ -41,7 +41,7 @@ def load(
     """
     lists: Features = {}
     if features is None:
-        inferred = infer_features(paths)
+        inferred = infer_features(paths, on_corrupt=on_corrupt)
         features, lists = inferred, inferred.sequence_features
     blocks = _Blocks(read(paths, verify=verify, on_corrupt=on_corrupt))
     try:

@@ -42,6 +42,7 @@ _EXAMPLES = (
     "tfreel verify 'train-*.tfrecord'",
     "tfreel cat --slice :1000 train.tfrecord.gz -o small.tfrecord",
 )
+_OWN_OPTIONS = ("--version", "-h", "--help")
 
 
 class _Program(click.Group):
@@ -50,6 +51,13 @@ class _Program(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return list(COMMANDS)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # ``tfreel -n 3 FILE`` too: its options may come first.
+        first = args[0] if args else ""
+        if first.startswith("-") and first not in _OWN_OPTIONS and COMMANDS.keys().isdisjoint(args):
+            args = ["head", *args]
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -27,6 +27,8 @@ _KEYS = {
     " name; null if the records are no Examples.",
 }
 
+_DAMAGED = "the files are damaged; tfreel verify says where"
+
 
 @click.command(
     cls=Command,
@@ -66,21 +68,24 @@ def command(
     out by looking at some records, as tfreel schema does.
     """
     from tfreel.cli.facts import gather
+    from tfreel.cli.failures import tell
     from tfreel.cli.output import chosen_format, print_json
-    from tfreel.cli.progress import Progress
+    from tfreel.cli.progress import UNKNOWN, Progress
     from tfreel.index.build import named_files
 
     size = sample_size(sample, everything)
     files = named_files(paths)
     with Progress("counting", files, quiet=quiet) as progress:
         facts = gather(files, counted, progress)
-    with Progress("looking", files, quiet=quiet) as progress:
+    with Progress("looking", files if everything else UNKNOWN, quiet=quiet) as progress:
         found, why = _features(files, size, progress)
     if chosen_format(output_format) == "json":
         print_json({**facts.to_dict(), **_features_dict(found)})
     else:
         _print_page(facts, found, why)
-    return 0 if facts.ok else 1
+    if why == _DAMAGED and facts.ok:  # and nobody has said so yet
+        tell(why)
+    return 0 if facts.ok and why != _DAMAGED else 1
 
 
 def _features(files: list[str], sample: int | None, progress: Any) -> tuple[InferredFeatures | None, str]:
@@ -93,7 +98,7 @@ def _features(files: list[str], sample: int | None, progress: Any) -> tuple[Infe
         name = os.path.basename(error.path or "")
         return None, f"other records than Examples; the first is record {error.record} of {name}"
     except tfreel.CorruptError:
-        return None, "the files are damaged; tfreel verify says where"
+        return None, _DAMAGED
 
 
 def _features_dict(found: InferredFeatures | None) -> dict[str, Any]:

@@ -54,12 +54,12 @@ def command(
     import tfreel
     from tfreel.cli.failures import tell
     from tfreel.cli.output import is_terminal
-    from tfreel.cli.progress import Progress
+    from tfreel.cli.progress import UNKNOWN, Progress
     from tfreel.storage.names import resolve
 
     size = sample_size(sample, everything)
     files = resolve(paths)
-    with Progress("looking", files, quiet=quiet) as progress:
+    with Progress("looking", files if everything else UNKNOWN, quiet=quiet) as progress:
         found = tfreel.infer_features(files, sample=size, progress=progress)
     _print(found, language or ("python" if is_terminal() else "json"))
     if not is_terminal() and not quiet:

@@ -59,7 +59,7 @@ def _files(name: str, seen: Observer, records_in_file: Mapping[str, int]) -> Ite
     firsts = {length: path for (length, _), path in reversed(ends)}
     if not few and len(firsts) > 1 and all(least == most for (least, most), _ in ends):
         parts = [f"{length:,} in {display(path)}" for length, path in sorted(firsts.items())[:3]]
-        yield f"{name} has as many values in every record of a file, but not in all files: {', '.join(parts)}"
+        yield f"{name} has a fixed number of values in each file, but not the same: {', '.join(parts)}"
 
 
 def _some(paths: Sequence[str]) -> str:

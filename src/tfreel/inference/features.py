@@ -15,6 +15,7 @@ from tfreel.inference.profile import FeatureProfile, Observer
 from tfreel.inference.sample import Place, files_to_sample, path_of, sampled
 from tfreel.inference.text import json_text, python_code, tensorflow_code
 from tfreel.records.parts import Progress
+from tfreel.records.read import OnCorrupt
 from tfreel.storage.names import Paths, resolve
 
 
@@ -44,12 +45,14 @@ class InferredFeatures(dict[str, Feature]):
         # batch = tfreel.parse(tfreel.read("cats.tfrecord"), features)
     """
 
-    records: int
-    files: list[str]
-    sequence_features: dict[str, Feature]
-    profiles: dict[str, FeatureProfile]
-    sequence_profiles: dict[str, FeatureProfile]
-    conflicts: list[str]
+    def __init__(self) -> None:
+        super().__init__()
+        self.records = 0
+        self.files: list[str] = []
+        self.sequence_features: dict[str, Feature] = {}
+        self.profiles: dict[str, FeatureProfile] = {}
+        self.sequence_profiles: dict[str, FeatureProfile] = {}
+        self.conflicts: list[str] = []
 
     def to_python(self) -> str:
         """The features as Python code for tfreel, with what was seen as comments. `str` gives the same."""
@@ -68,7 +71,11 @@ class InferredFeatures(dict[str, Feature]):
 
 
 def infer_features(
-    paths: Paths, *, sample: int | None = 1000, progress: Progress | None = None
+    paths: Paths,
+    *,
+    sample: int | None = 1000,
+    on_corrupt: OnCorrupt = "raise",
+    progress: Progress | None = None,
 ) -> InferredFeatures:
     """The features of Examples or SequenceExamples, found out by looking at some of them.
 
@@ -80,6 +87,7 @@ def infer_features(
         paths: As in `tfreel.read`.
         sample: How many records to look at: the first ones of each file, of at most 200 files spread evenly
             over all. ``None``: all records of all files.
+        on_corrupt: As in `tfreel.read`.
         progress: Called with the number of records and bytes looked at since the last call.
 
     Raises:
@@ -98,7 +106,7 @@ def infer_features(
         raise ValueError(f"sample must be at least 1, or None for all records, not {sample}")
     files = files_to_sample(resolve(paths), sample)
     survey = _Survey()
-    for place, record in sampled(files, sample):
+    for place, record in sampled(files, sample, on_corrupt):
         survey.see(record, place)
         if progress is not None:
             progress(1, len(record))

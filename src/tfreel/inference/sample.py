@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO
 
-from tfreel.records.read import read
+from tfreel.records.read import OnCorrupt, read
 from tfreel.storage.paths import display
 
 _MOST_FILES = 200  # to open one may take a round trip to the other end of the world
@@ -39,14 +39,23 @@ def files_to_sample(files: Sequence[str | BinaryIO], sample: int | None) -> list
     return [files[i * (len(files) - 1) // (most - 1)] for i in range(most)]
 
 
-def sampled(files: Sequence[str | BinaryIO], sample: int | None) -> Iterator[tuple[Place, bytes]]:
+def sampled(
+    files: Sequence[str | BinaryIO], sample: int | None, on_corrupt: OnCorrupt
+) -> Iterator[tuple[Place, bytes]]:
     """The first records of each file, `sample` in all; what a short file lacks, later ones make up for."""
     left = sample
     for i, file in enumerate(files):
         share = None if left is None else -(-left // (len(files) - i))
         seen = 0
-        for record in islice(read([file]), share):
-            yield Place(path_of(file), seen), record
+        for place, record in islice(_records(file, on_corrupt), share):
+            yield place, record
             seen += 1
         if left is not None:
             left -= seen
+
+
+def _records(file: str | BinaryIO, on_corrupt: OnCorrupt) -> Iterator[tuple[Place, bytes]]:
+    # By blocks, which know the ordinals of their records also behind damage that was passed over.
+    for block in read([file], on_corrupt=on_corrupt).blocks():
+        for i in range(len(block)):
+            yield Place(path_of(file), block.first_record + i), block[i]
