@@ -21,6 +21,13 @@ nb::object indices(const Permutation& permutation, std::uint64_t start, std::uin
   });
 }
 
+nb::object take(const Permutation& permutation, const Array<std::uint64_t>& positions) {
+  const auto wanted = span_of(positions);
+  return new_array<std::uint64_t>(wanted.size(), [&](std::span<std::uint64_t> out) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) out[i] = index_at(permutation, wanted[i]);
+  });
+}
+
 }  // namespace
 
 void bind_order(nb::module_& module) {
@@ -30,7 +37,8 @@ void bind_order(nb::module_& module) {
       .def("__len__", &Permutation::size)
       .def("__getitem__", &index_at, nb::arg("position"))
       .def("indices", &indices, nb::arg("start"), nb::arg("stop"),
-           "The indices at positions [start, stop), as uint64.");
+           "The indices at positions [start, stop), as uint64.")
+      .def("take", &take, nb::arg("positions"), "The indices at these positions, as uint64.");
 }
 
 }  // namespace tfreel::python

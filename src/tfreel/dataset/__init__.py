@@ -1,0 +1,1 @@
+"""The dataset: what comes after what, and how it gets there."""

@@ -1,0 +1,195 @@
+"""Orders: every one is a function of position and epoch, and visits exactly what it should."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfreel.dataset.order import (
+    Chosen,
+    Natural,
+    Order,
+    Part,
+    Repeated,
+    Shuffled,
+    Weighted,
+    Windowed,
+    fingerprint,
+)
+
+
+def positions(start: int, stop: int) -> Any:
+    return np.arange(start, stop, dtype=np.uint64)
+
+
+def listed(order: Order, epoch: int = 0, stop: int | None = None) -> list[int]:
+    size = order.size if stop is None else stop
+    assert size is not None
+    return order.at(positions(0, size), epoch).tolist()
+
+
+# Bijections -------------------------------------------------------------------------------------------------
+
+SIZES = st.integers(0, 700)
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+@given(SIZES, SEEDS, st.integers(0, 5))
+def test_a_shuffle_visits_everything_once(size: int, seed: int, epoch: int) -> None:
+    assert sorted(listed(Shuffled(Natural(size), seed), epoch)) == list(range(size))
+
+
+@given(SIZES, SEEDS, st.integers(0, 5), st.integers(1, 800))
+def test_a_windowed_shuffle_visits_everything_once(size: int, seed: int, epoch: int, window: int) -> None:
+    assert sorted(listed(Windowed(Natural(size), seed, window), epoch)) == list(range(size))
+
+
+@settings(max_examples=50)
+@given(SEEDS, st.integers(1, 300), st.integers(1, 5))
+def test_repeating_visits_everything_as_often(seed: int, size: int, times: int) -> None:
+    order = Repeated(Shuffled(Natural(size), seed), times)
+    assert order.size == size * times
+    assert Counter(listed(order)) == dict.fromkeys(range(size), times)
+
+
+def orders(below: Order) -> st.SearchStrategy[Order]:
+    size = below.size or 0
+    return st.one_of(
+        SEEDS.map(lambda seed: Shuffled(below, seed)),
+        SEEDS.map(lambda seed: Shuffled(below, seed, fixed=True)),
+        st.tuples(SEEDS, st.integers(1, 50)).map(lambda t: Windowed(below, *t)),
+        st.integers(1, 3).map(lambda times: Repeated(below, times)),
+        st.tuples(st.integers(0, size), st.integers(1, 4)).map(
+            lambda t: Part(below, t[0], t[1], max(0, -((t[0] - size) // t[1])))
+        ),
+    )
+
+
+@given(st.data(), st.integers(1, 200))
+def test_any_piece_of_any_order_is_that_piece_of_the_whole(data: Any, size: int) -> None:
+    order: Order = Natural(size)
+    for _ in range(data.draw(st.integers(0, 4))):
+        if order.size:
+            order = data.draw(orders(order))
+    epoch = data.draw(st.integers(0, 3))
+    whole = listed(order, epoch)
+    start = data.draw(st.integers(0, len(whole)))
+    stop = data.draw(st.integers(start, len(whole)))
+    assert order.at(positions(start, stop), epoch).tolist() == whole[start:stop]
+    scattered = np.array(data.draw(st.permutations(range(len(whole)))), np.uint64)
+    assert order.at(scattered, epoch).tolist() == [whole[i] for i in scattered.tolist()]
+    assert set(whole) <= set(range(size))
+
+
+# Each by itself ---------------------------------------------------------------------------------------------
+
+
+def test_parts_are_slices() -> None:
+    ten = Natural(10)
+    assert listed(Part(ten, 2, 3, 3)) == [2, 5, 8]
+    assert listed(Part(ten, 9, -1, 10)) == list(range(10))[::-1]
+    assert listed(Part(ten, 8, 5, 3, around=True)) == [8, 3, 8]
+    assert listed(Part(Part(ten, 2, 2, 4), 1, 2, 2)) == [4, 8]
+
+
+def test_a_shuffle_is_new_in_each_epoch_unless_it_is_fixed() -> None:
+    order = Shuffled(Natural(1000), 7)
+    assert listed(order, 0) != listed(order, 1)
+    assert listed(order, 1) == listed(order, 1)
+    fixed = Shuffled(Natural(1000), 7, fixed=True)
+    assert listed(fixed, 0) == listed(fixed, 1)
+    assert listed(Shuffled(Natural(1000), 8)) != listed(order)
+
+
+def test_each_repetition_is_an_epoch() -> None:
+    shuffled = Shuffled(Natural(50), 3)
+    order = Repeated(shuffled, 3)
+    assert listed(order) == listed(shuffled, 0) + listed(shuffled, 1) + listed(shuffled, 2)
+    assert listed(Repeated(order, 2)) == [i for epoch in range(6) for i in listed(shuffled, epoch)]
+
+
+def test_repeating_without_end_has_no_size_but_every_position() -> None:
+    order = Repeated(Shuffled(Natural(50), 3), None)
+    assert order.size is None
+    far = order.at(positions(50 * 10**12, 50 * 10**12 + 50), 0).tolist()
+    assert sorted(far) == list(range(50))
+    with pytest.raises(ValueError, match="has no end"):
+        Shuffled(order, 1).at(positions(0, 1), 0)
+    assert Repeated(Natural(0), None).size == 0
+
+
+def test_a_window_is_filled_from_a_few_places_and_never_looks_further() -> None:
+    size, window = 100_000, 1600
+    order = np.array(listed(Windowed(Natural(size), 5, window)))
+    for begin in range(0, size - window, window):
+        inside = np.sort(order[begin : begin + window])
+        runs = 1 + int((np.diff(inside) > 1).sum())
+        assert runs <= 18  # sixteen, and perhaps pieces of the short one and at the borders
+    moved = np.abs(order - np.arange(size))
+    assert np.median(moved) > size / 5  # not only within the window
+
+
+def test_chosen_positions_come_in_their_order() -> None:
+    order = Chosen.of(Part(Natural(10), 5, 1, 5), [4, 0, 2])
+    assert listed(order) == [9, 5, 7]
+
+
+def test_weights_are_kept_in_the_long_run_and_zeros_never_drawn() -> None:
+    order = Weighted.of(Natural(4), [1, 0, 3, 6], seed=1, size=100_000)
+    drawn = Counter(listed(order))
+    assert drawn[1] == 0
+    for i, share in ((0, 0.1), (2, 0.3), (3, 0.6)):
+        assert drawn[i] / 100_000 == pytest.approx(share, abs=0.01)
+    assert listed(order, 1, 1000) != listed(order, 0, 1000)
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], [1, 2, -1], [1, 2, np.nan], [0, 0, 0], [1, np.inf, 1]])
+def test_weights_that_are_none_are_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="weights"):
+        Weighted.of(Natural(3), wrong, seed=1)
+
+
+def test_a_billion_records_cost_nothing() -> None:
+    order = Part(Shuffled(Repeated(Shuffled(Natural(10**9), 1), 3), 2), 7, 8, 10**8)
+    assert len(set(listed(order, 0, 1000))) > 990
+
+
+def test_shuffles_mix_well() -> None:
+    order = np.array(listed(Shuffled(Natural(10_000), 1)))
+    assert abs(np.corrcoef(order, np.arange(10_000))[0, 1]) < 0.05
+    firsts = [listed(Shuffled(Natural(10), seed), 0, 1)[0] for seed in range(5000)]
+    counts = np.bincount(firsts, minlength=10)
+    assert ((counts - 500) ** 2 / 500).sum() < 30  # chi squared with 9 degrees of freedom
+
+
+# Promises ---------------------------------------------------------------------------------------------------
+
+PROMISED = {
+    "shuffled": (Shuffled(Natural(12345), 17), "bca7f0d66480e556"),
+    "windowed": (Windowed(Natural(12345), 17, 500), "e280782551b9354e"),
+    "repeated": (Repeated(Shuffled(Natural(1234), 17), 10), "3d00c5783af975c3"),
+    "split": (Part(Shuffled(Natural(12345), 17, fixed=True), 1000, 3, 3000), "6647e7fdedf78762"),
+    "weighted": (Weighted.of(Natural(1000), np.arange(1000), 17, 12345), "7db88947f53dee1d"),
+}
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_orders_never_change(name: str) -> None:
+    order, promised = PROMISED[name]
+    digest = hashlib.sha256()
+    for epoch in (0, 1, 5):
+        digest.update(order.at(positions(0, order.size or 0), epoch).astype("<u8").tobytes())
+    assert digest.hexdigest()[:16] == promised
+
+
+def test_fingerprints_tell_orders_apart_and_never_change() -> None:
+    found = {name: fingerprint(order) for name, (order, _) in PROMISED.items()}
+    assert len(set(found.values())) == len(found)
+    assert fingerprint(Shuffled(Natural(12345), 17)) == found["shuffled"]
+    assert fingerprint(Shuffled(Natural(12345), 18)) != found["shuffled"]
