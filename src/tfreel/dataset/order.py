@@ -145,8 +145,8 @@ class Windowed:
         if runs < 2:
             return positions
         order = _permutation(runs, self.seed, _mixed(epoch, -1))
-        # The last run may be a short one. It is put between two others, in each epoch elsewhere, so that it has
-        # no favourite window either.
+        # The last run may be a short one. It is put between two others, in each epoch elsewhere, so that it
+        # has no favourite window either.
         short_begin = (_mixed(epoch, -2, self.seed) % (runs + 1)) * run
         after = positions >= np.uint64(short_begin + rest)
         in_short = (positions >= np.uint64(short_begin)) & ~after
