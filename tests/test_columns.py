@@ -333,6 +333,22 @@ def test_sequences_unpack_and_answer_to_names() -> None:
         found["both"]
 
 
+def test_lengths_go_by_the_name_of_the_feature() -> None:
+    record = sequence_example({}, {"v": [ints(1, 2), ints()], "l": [ints(1, 1), ints()]})
+    spec = RaggedFeature("int64", value_key="v", partitions=[RaggedFeature.RowLengths("l")])
+    found = parse_sequence([record], None, {"r": spec})
+    assert {name: lengths.tolist() for name, lengths in found.lengths.items()} == {"r": [2]}
+    assert found["r"].to_list() == [[[[1], [2]], []]]
+
+
+def test_steps_must_match_their_partitions() -> None:
+    record = sequence_example({}, {"v": [ints(1, 2), ints()], "l": [ints(1, 1)]})
+    spec = RaggedFeature("int64", value_key="v", partitions=[RaggedFeature.RowLengths("l")])
+    with pytest.raises(FeatureMismatchError, match="another number of steps") as caught:
+        parse_sequence([sequence_example({}, {}), record], None, {"r": spec})
+    assert caught.value.record == 1
+
+
 def test_sequences_without_context_know_their_rows() -> None:
     found = parse_sequence([b"", b""], None, {"t": VarLenFeature("int64")})
     assert (found.num_rows, found.context.num_rows, found.sequences.num_rows) == (2, 2, 2)
