@@ -316,6 +316,11 @@ def test_columns_pickle(batch: Batch) -> None:
     again = pickle.loads(pickle.dumps(batch))
     assert again.to_pydict() == batch.to_pydict()
     assert again["l"].row_splits.dtype == np.int32
+    column = words(*[b"x" * 1000] * 100)
+    assert len(pickle.dumps(column[:2])) < 5000
+    assert pickle.loads(pickle.dumps(column[98:])).to_list() == column[98:].to_list()
+    assert len(pickle.dumps(rows(*[1000] * 100)[:2])) < 20_000
+    assert pickle.loads(pickle.dumps(nested()[1:])).to_list() == nested()[1:].to_list()
     part = pickle.loads(pickle.dumps(batch.slice(1, 3)))
     assert part.to_pydict() == batch.slice(1, 3).to_pydict()
 

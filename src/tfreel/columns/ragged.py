@@ -146,10 +146,20 @@ class Ragged:
         dense[np.arange(width) < kept[:, None]] = self.values[_places(self.offsets, kept)]
         return dense
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = self.trimmed()  # a slice must not take along all the rest
+        return _revive, (rows.values, rows.offsets, rows.present, rows._splits_dtype)
+
     def __repr__(self) -> str:
         values = self.values
         inner = f"dtype {values.dtype}" if isinstance(values, np.ndarray) else repr(values).strip("<>")
         return f"<tfreel.Ragged of {len(self)} rows, {inner}>"
+
+
+def _revive(
+    values: Flat | Ragged, offsets: I64, present: npt.NDArray[np.bool_] | None, splits: str
+) -> Ragged:
+    return Ragged(values, offsets, present=present, row_splits_dtype=splits)
 
 
 def padding(default: Any, dtype: npt.DTypeLike) -> Any:
