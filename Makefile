@@ -5,15 +5,16 @@ PYTHON ?= python3
 CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
 FUZZ_TARGETS := wire example columns
 FUZZ_SECONDS ?= 60
+FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core conformance fuzz format bench clean
+.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
-demo: $(VENV)/installed ## build, then write, index, verify, damage and repair a file before your eyes
+demo: $(VENV)/installed ## build, then write, parse, index, damage and repair a file before your eyes
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/test ## run the tests that need nothing heavy
@@ -40,11 +41,15 @@ check-core: $(VENV)/check
 	build/core/core_tests
 	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
 
+system: ## install the Debian packages that `make fuzz` needs; asks for root
+	@$(FUZZ_PROBE) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y clang > /dev/null)
+	@$(FUZZ_PROBE) && echo "clang and its fuzzer are there"
+
 fuzz: $(VENV)/check ## let clang's fuzzer look for bytes that hurt the core; FUZZ_SECONDS=60 for each target
-	@echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null || (echo "the fuzzers need clang and its runtime: apt-get install clang libclang-rt-dev" && exit 1)
+	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang" && exit 1)
 	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ -DTFREEL_FUZZ=ON -DTFREEL_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/fuzz.log 2>&1 || (cat build/fuzz.log; exit 1)
 	$(BIN)/cmake --build build/fuzz
-	for name in $(FUZZ_TARGETS); do mkdir -p build/fuzz/corpus/$$name; build/fuzz/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name core/fuzz/seeds/$$name || exit 1; done
+	for name in $(FUZZ_TARGETS); do mkdir -p build/fuzz/corpus/$$name; build/fuzz/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name core/fuzz/seeds/$$name || exit 1; done
 
 format: $(VENV)/check ## put all code into shape
 	$(BIN)/ruff format src tests benchmarks examples

@@ -1,4 +1,4 @@
-"""The data of the benchmarks, the same on every machine: small records, images, and prose in gzip."""
+"""The data of the benchmarks, the same on every machine: records, images, prose in gzip, and Examples."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 
 import numpy as np
+from rows import RECORDS
 
 import tfreel
 
@@ -50,10 +51,15 @@ class Data:
             "small": max(2000, int(1_000_000 * scale)),
             "images": max(40, int(10_000 * scale)),
             "gzip": max(2000, int(1_000_000 * scale)),
+            "tabular": max(2000, int(500_000 * scale)),
+            "any-order": max(2000, int(200_000 * scale)),
+            "dense": max(2000, int(200_000 * scale)),
+            "sequences": max(2000, int(200_000 * scale)),
+            "raw": max(2000, int(100_000 * scale)),
         }
 
     def shape(self, kind: str) -> Shape:
-        """The file of this kind: ``small``, ``images`` or ``gzip``."""
+        """The file of this kind: ``small``, ``images``, ``gzip``, or one of those in `rows`."""
         return self._made(kind, self._counts[kind])
 
     def sample(self, kind: str) -> Shape:
@@ -121,6 +127,7 @@ _GENERATORS = {
     "small": lambda: _noise(400, 500, 1),
     "images": lambda: _noise(60_000, 80_000, 2),
     "gzip": _prose,
+    **RECORDS,
 }
 
 

@@ -65,6 +65,27 @@ def google_crc32c() -> Any:
     return _load("google_crc32c", "google-crc32c")
 
 
+@cache
+def tfrecord_loader() -> Any:
+    """The loader of `tfrecord`, which parses Examples, or None."""
+    reader = tfrecord()
+    return None if reader is None else reader.tfrecord_loader
+
+
+@cache
+def tfx_bsl() -> Any:
+    """The decoder of tfx-bsl, or None."""
+    module = _load("tfx_bsl.coders.example_coder", "tfx-bsl")
+    return None if module is None else module.ExamplesToRecordBatchDecoder
+
+
+@cache
+def pyarrow() -> Any:
+    """pyarrow with its Parquet reader, or None."""
+    module = _load("pyarrow", "pyarrow")
+    return module if module is not None and _load("pyarrow.parquet", "pyarrow") is not None else None
+
+
 # Records one by one -----------------------------------------------------------------------------------------
 
 

@@ -4,12 +4,12 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdlib>
-#include <memory>
 #include <span>
 #include <type_traits>
 
 #include "bindings.hpp"
 #include "buffer.hpp"
+#include "numpy.hpp"
 
 namespace tfreel::python {
 
@@ -21,27 +21,36 @@ std::span<const Scalar> span_of(const Array<Scalar>& array) {
   return {array.data(), array.shape(0)};
 }
 
+template <typename Scalar>
+inline constexpr int kNumpyType = std::is_same_v<Scalar, std::int64_t>    ? NPY_INT64
+                                  : std::is_same_v<Scalar, std::uint64_t> ? NPY_UINT64
+                                  : std::is_same_v<Scalar, std::uint32_t> ? NPY_UINT32
+                                  : std::is_same_v<Scalar, float>         ? NPY_FLOAT32
+                                                                          : NPY_UINT8;
+
 // A new one-dimensional array of `size` values that `fill` writes.
 template <typename Scalar, typename Fill>
 nb::object new_array(std::size_t size, Fill&& fill) {
-  auto values = std::make_unique_for_overwrite<Scalar[]>(size);
-  fill(std::span<Scalar>(values.get(), size));
-  Scalar* data = values.get();
-  nb::capsule owner(values.release(), [](void* owned) noexcept {
-    std::unique_ptr<Scalar[]>(static_cast<Scalar*>(owned));
-  });
-  return nb::cast(nb::ndarray<nb::numpy, Scalar, nb::ndim<1>>(data, {size}, owner));
+  npy_intp shape = static_cast<npy_intp>(size);
+  nb::object array = nb::steal(PyArray_SimpleNew(1, &shape, kNumpyType<Scalar>));
+  if (!array.is_valid()) throw nb::python_error();
+  auto* data = PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr()));
+  fill(std::span<Scalar>(static_cast<Scalar*>(data), size));
+  return array;
 }
 
 // The values of a buffer, as an array that owns them.
 template <typename Scalar>
 nb::object to_array(Buffer<Scalar>& buffer) {
-  using Value = std::conditional_t<std::is_same_v<Scalar, std::byte>, std::uint8_t, Scalar>;
-  const std::size_t size = buffer.size();
-  void* memory = buffer.release().release();
-  nb::capsule owner(memory == nullptr ? std::malloc(1) : memory,
-                    [](void* owned) noexcept { std::free(owned); });
-  return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(owner.data(), {size}, owner));
+  npy_intp shape = static_cast<npy_intp>(buffer.size());
+  if (shape == 0) return new_array<Scalar>(0, [](std::span<Scalar>) {});
+  nb::capsule owner(buffer.release().release(), [](void* owned) noexcept { std::free(owned); });
+  nb::object array =
+      nb::steal(PyArray_SimpleNewFromData(1, &shape, kNumpyType<Scalar>, owner.data()));
+  if (!array.is_valid()) throw nb::python_error();
+  auto* numpy = reinterpret_cast<PyArrayObject*>(array.ptr());
+  if (PyArray_SetBaseObject(numpy, owner.release().ptr()) != 0) throw nb::python_error();
+  return array;
 }
 
 }  // namespace tfreel::python

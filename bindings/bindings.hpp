@@ -16,8 +16,13 @@ void bind_order(nb::module_& module);
 void bind_block(nb::module_& module);
 void bind_decoder(nb::module_& module);
 void bind_fetch(nb::module_& module);
+void bind_encoder(nb::module_& module);
+void bind_decode(nb::module_& module);
 void bind_frame_buffer(nb::module_& module);
 void bind_columns(nb::module_& module);
+void bind_table(nb::module_& module);
+void bind_arrow_export(nb::module_& module);
+void bind_arrow_import(nb::module_& module);
 
 // While this lives, other Python threads may run. Like nanobind's gil_scoped_release, but safe when
 // the interpreter ends meanwhile: then Python 3.11 to 3.13 end a thread that asks for the lock by
@@ -32,6 +37,19 @@ class Unlocked {
 
  private:
   PyThreadState* state_;
+};
+
+// While this lives, its thread has the GIL, whether it had it before or not; for callbacks that
+// other libraries call. As above, a thread that asks too late waits for the end.
+class Locked {
+ public:
+  Locked() noexcept;
+  ~Locked() { PyGILState_Release(state_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  PyGILState_STATE state_;
 };
 
 // The bytes of a bytes, bytearray or memoryview of bytes, held while this lives. Anything else is a

@@ -1,6 +1,9 @@
 #include "frame_buffer.hpp"
 
+#include <stdexcept>
+
 #include "bindings.hpp"
+#include "encoder.hpp"
 #include "file.hpp"
 
 namespace tfreel::python {
@@ -14,16 +17,36 @@ bool append(FrameBuffer& frames, nb::object record) {
   return true;
 }
 
-// Takes records[start:] as long as they are bytes and fit; gives the index of the first it did not
-// take.
-std::size_t append_many(FrameBuffer& frames, nb::list records, std::size_t start) {
+// Frames a record that is bytes, or a dict, which the encoder makes an Example of. False, and
+// nothing done, for all others, and when it does not fit.
+bool append_plain(FrameBuffer& frames, nb::handle record, Encoder* encoder) {
+  const auto frame = [&](std::span<const std::byte> payload) {
+    if (!frames.fits(payload.size())) return false;
+    frames.append(payload);
+    return true;
+  };
+  if (PyBytes_Check(record.ptr())) return frame(BytesView(record).bytes());
+  if (encoder == nullptr || !PyDict_CheckExact(record.ptr())) return false;
+  return encoder->example(record, frame);
+}
+
+// Takes records[start:] as long as it can; gives the index of the first it did not take. A row that
+// cannot be encoded is one of those: whoever tries it again gets to see why.
+std::size_t append_many(FrameBuffer& frames, nb::list records, std::size_t start,
+                        Encoder* encoder) {
+  const std::size_t before = frames.size();
   std::size_t i = start;
-  for (; i < records.size(); ++i) {
-    PyObject* record = PyList_GET_ITEM(records.ptr(), static_cast<Py_ssize_t>(i));
-    if (!PyBytes_Check(record)) break;
-    const BytesView view(record);
-    if (!frames.fits(view.bytes().size())) break;
-    frames.append(view.bytes());
+  try {
+    for (; i < records.size(); ++i) {
+      const nb::object record = records[i];
+      if (!append_plain(frames, record, encoder)) break;
+    }
+  } catch (const std::length_error&) {
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) {  // Ctrl-C: what cannot be counted was not done
+      frames.shrink(before);
+      throw;
+    }
   }
   return i;
 }
@@ -62,7 +85,9 @@ void bind_frame_buffer(nb::module_& module) {
       .def("append", &append, nb::arg("record"),
            "Frames a record; False, and nothing done, when it does not fit.")
       .def("append_many", &append_many, nb::arg("records"), nb::arg("start"),
-           "Frames records[start:] while they are bytes and fit; the index of the first left over.")
+           nb::arg("encoder").none() = nb::none(),
+           "Frames records[start:] while they are bytes or rows and fit; the index of the first "
+           "left over.")
       .def("drain_to", &drain_to, nb::arg("descriptor"),
            "Writes what was framed to the descriptor and forgets it.")
       .def(

@@ -5,20 +5,33 @@
 #include <system_error>
 
 #include "bindings.hpp"
+#define TFREEL_IMPORTS_NUMPY
+#include "numpy.hpp"
 
 namespace tfreel::python {
 
-Unlocked::~Unlocked() {
+namespace {
+
+template <typename Ask>
+auto lock_or_wait_for_the_end(Ask&& ask) noexcept {
 #if defined(__GLIBCXX__)
   try {
-    PyEval_RestoreThread(state_);
+    return ask();
   } catch (const abi::__forced_unwind&) {
     while (true) ::pause();
   }
 #else
-  PyEval_RestoreThread(state_);
+  return ask();
 #endif
 }
+
+}  // namespace
+
+Unlocked::~Unlocked() {
+  lock_or_wait_for_the_end([this] { PyEval_RestoreThread(state_); });
+}
+
+Locked::Locked() noexcept : state_(lock_or_wait_for_the_end(PyGILState_Ensure)) {}
 
 BytesView::BytesView(nb::handle object) {
   if (PyBytes_Check(object.ptr())) {
@@ -63,11 +76,17 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(
       false);  // a reader still alive when the interpreter ends is not a bug of the bindings
   nb::register_exception_translator(translate_system_error);
+  if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
   bind_crc32c(module);
   bind_order(module);
   bind_block(module);
   bind_decoder(module);
   bind_fetch(module);
+  bind_encoder(module);
+  bind_decode(module);
   bind_frame_buffer(module);
   bind_columns(module);
+  bind_table(module);
+  bind_arrow_export(module);
+  bind_arrow_import(module);
 }

@@ -65,7 +65,7 @@ MapEntry read_entry(Bytes entry) {
   for (WireCursor cursor(entry); !cursor.done();) {
     const Tag tag = cursor.take_tag();
     if (tag.is(1, WireType::length)) {
-      if (!found.key.empty()) require_utf8(found.key);  // one that is replaced must be sound too
+      require_utf8(found.key);  // if there was one: it does not count, but it has to be sound
       found.key = cursor.take_bytes();
     } else if (tag.is(2, WireType::length)) {
       found.value = cursor.take_bytes();

@@ -61,20 +61,26 @@ struct SimpleFeature {
   Kind kind = Kind::none;
   Bytes run;  // of ints and floats, the packed values; of bytes, the fields of the list
 };
+// Whether the feature is a short list of this kind of numbers, as most are: tag and length of the
+// list, tag and length of the run, in one comparison.
+inline constexpr std::size_t kShortListHead = 4;
+inline bool is_short_list(Bytes feature, Kind kind) noexcept {
+  const std::size_t size = feature.size();
+  if (size < kShortListHead || size >= 0x80) return false;
+  std::uint32_t head;
+  std::memcpy(&head, feature.data(), sizeof head);
+  const auto tag =
+      std::to_integer<std::uint32_t>(tag_byte(static_cast<std::uint32_t>(kind), WireType::length));
+  const auto run_tag = std::to_integer<std::uint32_t>(tag_byte(1, WireType::length));
+  return head == (tag | static_cast<std::uint32_t>(size - 2) << 8 | run_tag << 16 |
+                  static_cast<std::uint32_t>(size - 4) << 24);
+}
+
 // The feature as such, if it is one. Nothing is said about what is in the run.
 std::optional<SimpleFeature> read_any_simple(Bytes feature);
 inline std::optional<SimpleFeature> read_simple(Bytes feature) {
-  // Short lists of numbers, which most are: tag, length, tag, length, in one comparison.
-  const std::size_t size = feature.size();
-  if (size >= 4 && size < 0x80) {
-    std::uint32_t head;
-    std::memcpy(&head, feature.data(), sizeof head);
-    const auto kind = static_cast<std::uint32_t>(head & 0xff) >> 3;
-    const std::uint32_t expected = (kind << 3 | 2) | static_cast<std::uint32_t>(size - 2) << 8 |
-                                   0x0a0000 | static_cast<std::uint32_t>(size - 4) << 24;
-    if (head == expected && (kind == 2 || kind == 3)) {
-      return SimpleFeature{static_cast<Kind>(kind), feature.subspan(4)};
-    }
+  for (const Kind kind : {Kind::ints, Kind::floats}) {
+    if (is_short_list(feature, kind)) return SimpleFeature{kind, feature.subspan(kShortListHead)};
   }
   return read_any_simple(feature);
 }
@@ -94,6 +100,34 @@ void read_bytes(Bytes run, OnValue&& on_value) {
     cursor.take_tag();
     on_value(cursor.take_bytes());
   }
+}
+
+// An entry that is short enough for all of its lengths to take one byte, and of the shape that
+// writers give it: key, then value, with one packed run or one bytes value.
+struct ShortEntry {
+  Bytes key;
+  Kind kind;
+  Bytes value;  // the run, or the bytes
+};
+inline std::optional<ShortEntry> read_short_entry(Bytes entry) noexcept {
+  constexpr std::size_t kTagsAndLengths = 8;
+  constexpr std::byte kFirst = tag_byte(1, WireType::length);
+  constexpr std::byte kSecond = tag_byte(2, WireType::length);
+  constexpr std::byte kThird = tag_byte(3, WireType::length);
+  const std::size_t size = entry.size();
+  if (size < kTagsAndLengths || size > 127 || entry[0] != kFirst) return {};
+  const auto key_size = std::to_integer<std::size_t>(entry[1]);
+  if (key_size > size - kTagsAndLengths) return {};
+  const Bytes value = entry.subspan(2 + key_size);
+  // Whether the field whose length is at `i` reaches just to the end.
+  const auto fills = [&](std::size_t i) {
+    return std::to_integer<std::size_t>(value[i]) == value.size() - i - 1;
+  };
+  if (value[0] != kSecond || !fills(1) || !fills(3) || value[4] != kFirst || !fills(5)) return {};
+  const std::byte kind = value[2];
+  if (kind != kFirst && kind != kSecond && kind != kThird) return {};
+  return ShortEntry{entry.subspan(2, key_size), static_cast<Kind>(std::to_integer<int>(kind) >> 3),
+                    value.subspan(6)};
 }
 
 // The values of any feature, however it is written.

@@ -1,6 +1,5 @@
 #include "frame_buffer.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace tfreel {

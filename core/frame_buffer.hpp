@@ -1,6 +1,7 @@
 // Records in, framed bytes out: what a writer collects between two writes to its file.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,8 @@ class FrameBuffer {
 
   std::span<const std::byte> bytes() const noexcept { return {data_.get(), size_}; }
   void clear() noexcept { size_ = 0; }
+  // Takes back what was appended since the size was `size`.
+  void shrink(std::size_t size) noexcept { size_ = std::min(size_, size); }
 
  private:
   std::unique_ptr<std::byte[]> data_;

@@ -40,23 +40,23 @@ inline bool same_bytes(const std::byte* a, const std::byte* b, std::size_t size)
 }
 
 // A hash table of the names asked for. Only whoever asks puts names into it, so hostile records can
-// make it no slower.
+// make it no slower. It is made so large, and its hash so chosen, that mostly no two names share a
+// slot: then the first look decides, and no branch in it is hard to predict.
 class Names {
  public:
   // `names` must outlive this.
-  explicit Names(std::span<const std::string_view> names)
-      : slots_(std::bit_ceil(2 * names.size() + 1), kNobody), names_(names.begin(), names.end()) {
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      std::size_t at = hash(bytes_of(names_[i])) & (slots_.size() - 1);
-      while (slots_[at] != kNobody) at = (at + 1) & (slots_.size() - 1);
-      slots_[at] = i;
+  explicit Names(std::span<const std::string_view> names) : names_(names.begin(), names.end()) {
+    constexpr int kTries = 32;
+    int bits = static_cast<int>(std::bit_width(8 * names.size() + 1));
+    for (int i = 1; !fill(bits) && i < kTries; ++i) {
+      salt_ += kMultiplier;
+      if (i % 8 == 0) ++bits;
     }
   }
 
   // The position of `name` among the names, or kNobody.
   std::size_t find(Bytes name) const noexcept {
-    std::size_t at = hash(name) & (slots_.size() - 1);
-    for (; slots_[at] != kNobody; at = (at + 1) & (slots_.size() - 1)) {
+    for (std::size_t at = slot_of(name); slots_[at] != kNobody; at = next(at)) {
       const Bytes known = bytes_of(names_[slots_[at]]);
       if (known.size() == name.size() && same_bytes(known.data(), name.data(), name.size())) {
         return slots_[at];
@@ -66,27 +66,57 @@ class Names {
   }
 
  private:
+  static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
+
+  // Puts all names into a table of 2^bits slots; false if two wanted the same one.
+  bool fill(int bits) {
+    bool alone = true;
+    shift_ = 64 - bits;
+    slots_.assign(std::size_t{1} << bits, kNobody);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      std::size_t at = slot_of(bytes_of(names_[i]));
+      for (; slots_[at] != kNobody; at = next(at)) alone = false;
+      slots_[at] = i;
+    }
+    return alone;
+  }
+  // The upper bits of a product depend on all bits of its factors.
+  std::size_t slot_of(Bytes name) const noexcept {
+    return static_cast<std::size_t>(hash(name) >> shift_);
+  }
+  std::size_t next(std::size_t slot) const noexcept { return (slot + 1) & (slots_.size() - 1); }
+
   static Bytes bytes_of(std::string_view name) noexcept {
     return std::as_bytes(std::span(name.data(), name.size()));
   }
-  static std::uint64_t hash(Bytes name) noexcept {
-    std::uint64_t state = name.size() * 0x9e3779b97f4a7c15;
+  std::uint64_t hash(Bytes name) const noexcept {
+    const std::size_t size = name.size();
+    std::uint64_t state = salt_ ^ size;
     const auto mix = [&](std::uint64_t word) {
       state = (state ^ word) * 0xff51afd7ed558ccd;
-      state ^= state >> 32;
+      state = (state ^ state >> 32) * kMultiplier;
     };
-    std::size_t at = 0;
-    for (; at + 8 <= name.size(); at += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, name.data() + at, 8);
+    const auto load = [&]<typename Word>(std::size_t at, Word) {
+      Word word;
+      std::memcpy(&word, name.data() + at, sizeof word);
+      return std::uint64_t{word};
+    };
+    // The last load overlaps the one before, so that no byte has to be taken by itself.
+    if (size >= 8) {
+      for (std::size_t at = 0; at + 8 < size; at += 8) mix(load(at, std::uint64_t{}));
+      mix(load(size - 8, std::uint64_t{}));
+    } else if (size >= 4) {
+      mix(load(0, std::uint32_t{}) | load(size - 4, std::uint32_t{}) << 32);
+    } else {
+      std::uint64_t word = 0;
+      for (const std::byte byte : name) word = word << 8 | std::to_integer<std::uint64_t>(byte);
       mix(word);
     }
-    std::uint64_t rest = 0;
-    for (; at < name.size(); ++at) rest = rest << 8 | std::to_integer<std::uint64_t>(name[at]);
-    mix(rest);
     return state;
   }
 
+  std::uint64_t salt_ = kMultiplier;
+  int shift_ = 0;
   std::vector<std::size_t> slots_;
   std::vector<std::string_view> names_;
 };

@@ -16,6 +16,14 @@ std::size_t payload_of(std::span<const Bytes> values) noexcept {
   return size;
 }
 
+// The length of what stands before the value's length in an entry as writers write it: tag, length
+// and letters of the name, and the tag of the value. 0 if it is written otherwise.
+std::size_t usual_head(Bytes entry) noexcept {
+  if (entry.size() < 4 || entry[0] != kNameTag || entry[1] >= std::byte{0x80}) return 0;
+  const std::size_t head = std::to_integer<std::size_t>(entry[1]) + 3;
+  return entry.size() > head && entry[head - 1] == kValueTag ? head : 0;
+}
+
 ParseFault malformed(const Malformed& error, Bytes record, std::size_t row) {
   return {.what = ParseFault::What::malformed,
           .row = row,
@@ -33,7 +41,16 @@ RowReader::RowReader(std::span<const FeatureSpec> features, std::span<Column> co
       context_(make_map(features, false)),
       lists_(make_map(features, true)),
       states_(features.size()),
-      units_(features.size()) {}
+      units_(features.size()) {
+  for (const FeatureSpec& feature : features) ways_.push_back(way_of(feature));
+}
+
+RowReader::Way RowReader::way_of(const FeatureSpec& feature) noexcept {
+  if (feature.in_lists) return Way::steps;
+  if (!writes_at_once(feature)) return Way::unit;
+  if (feature.count != 1) return Way::numbers;
+  return feature.kind == Kind::ints ? Way::single_int : Way::single_float;
+}
 
 RowReader::Map RowReader::make_map(std::span<const FeatureSpec> features, bool in_lists) {
   std::vector<std::size_t> chosen;
@@ -78,37 +95,67 @@ void RowReader::read_map(Bytes record, std::uint32_t field, Map& map) {
   std::size_t position = 0;
   for_each_entry(record, field, [&](Bytes entry) {
     const std::size_t at = position++;
-    if (at >= map.guesses.size()) return read_unknown_entry(entry, map, at);
-    const Bytes head = map.guesses[at].head;
-    if (head.empty() || entry.size() <= head.size() ||
-        !same_bytes(entry.data(), head.data(), head.size())) {
-      return read_unknown_entry(entry, map, at);
-    }
-    WireCursor cursor(entry.subspan(head.size()));
+    const Map::Guess guess = at < map.guesses.size() ? map.guesses[at] : Map::Guess{};
+    const bool known = !guess.head.empty() && entry.size() > guess.head.size() &&
+                       same_bytes(entry.data(), guess.head.data(), guess.head.size());
+    const std::size_t head = known ? guess.head.size() : usual_head(entry);
+    if (head == 0) return read_unusual_entry(entry, map);
+    WireCursor cursor(entry.subspan(head));
     const Bytes value = cursor.take_bytes();
-    if (!cursor.done()) return read_unknown_entry(entry, map, at);
-    const std::size_t feature = map.guesses[at].feature;
-    if (feature != kNobody) read_feature(feature, {{}, value, false, entry});
+    if (!cursor.done()) return read_unusual_entry(entry, map);
+    const std::size_t feature = known ? guess.feature : look_up(entry.first(head), map, at);
+    if (feature == kNobody || read_single(feature, value)) return;
+    read_feature(feature, {{}, value, false, entry});
   });
 }
 
-// An entry that is not called as the one at this position of the record before.
-void RowReader::read_unknown_entry(Bytes entry, Map& map, std::size_t position) {
+// An entry that is not written in the usual way.
+void RowReader::read_unusual_entry(Bytes entry, Map& map) {
   const MapEntry found = read_entry(entry);
   const std::size_t slot = map.names.find(found.key);
-  if (slot == kNobody) require_utf8(found.key);
-  const std::size_t feature = slot == kNobody ? kNobody : map.features[slot];
+  if (slot == kNobody) return require_utf8(found.key);
+  read_feature(map.features[slot], found);
+}
 
+// The feature of an entry that is not called as the one at this position of the record before.
+std::size_t RowReader::look_up(Bytes head, Map& map, std::size_t position) {
+  const Bytes key = head.subspan(2, head.size() - 3);
+  const std::size_t slot = map.names.find(key);
+  if (slot == kNobody) require_utf8(key);
+  const std::size_t feature = slot == kNobody ? kNobody : map.features[slot];
   // A hostile record can have millions of entries: only as many are remembered as a real one has.
   constexpr std::size_t kMostGuesses = 4096;
   if (position < kMostGuesses) {
     if (map.guesses.size() <= position) map.guesses.resize(position + 1);
-    const std::size_t head = found.key.size() + 3;
-    const bool usual = found.key.size() < 0x80 && entry.size() > head && entry[0] == kNameTag &&
-                       found.key.data() == entry.data() + 2 && entry[head - 1] == kValueTag;
-    map.guesses[position] = {usual ? entry.first(head) : Bytes{}, feature};
+    map.guesses[position] = {head, feature};
   }
-  if (feature != kNobody) read_feature(feature, found);
+  return feature;
+}
+
+// Reads a single number that is written in the usual way; false if it is not.
+inline bool RowReader::read_single(std::size_t feature, Bytes value) {
+  State& state = states_[feature];
+  if (state.row == row_) return false;  // a second one of that name
+  if (ways_[feature] == Way::single_int) {
+    if (!is_short_list(value, Kind::ints)) return false;
+    WireCursor cursor(value.subspan(kShortListHead));
+    if (cursor.done()) return false;
+    const auto number = static_cast<std::int64_t>(cursor.take_varint());
+    if (!cursor.done()) return false;
+    columns_[feature].ints[row_] = number;
+  } else if (ways_[feature] == Way::single_float) {
+    if (value.size() != kShortListHead + sizeof(float) || !is_short_list(value, Kind::floats)) {
+      return false;
+    }
+    std::memcpy(columns_[feature].floats.data() + row_, value.data() + kShortListHead,
+                sizeof(float));
+  } else {
+    return false;
+  }
+  state.row = row_;
+  state.status = Status::good;
+  ++good_;
+  return true;
 }
 
 void RowReader::read_feature(std::size_t feature, const MapEntry& entry) {
@@ -117,9 +164,9 @@ void RowReader::read_feature(std::size_t feature, const MapEntry& entry) {
   const bool again = state.row == row_;
   if (again && state.status == Status::good) --good_;
   state.row = row_;
-  if (writes_at_once(spec)) {
+  if (ways_[feature] < Way::unit) {
     state.status = read_numbers(spec, columns_[feature], entry, state);
-  } else if (spec.in_lists) {
+  } else if (ways_[feature] == Way::steps) {
     state.status = read_steps(spec, units_[feature], entry, state);
   } else {
     Unit& unit = units_[feature].units[local_row_];

@@ -68,6 +68,11 @@ class RowReader {
     std::size_t step = 0;
   };
 
+  // How the values of a feature get into its column. Single numbers, the most common case, have a
+  // short way of their own.
+  enum class Way : std::uint8_t { single_int, single_float, numbers, unit, steps };
+  static Way way_of(const FeatureSpec& feature) noexcept;
+
   // One of the two maps of a message, and what its entries were called in the last record.
   struct Map {
     std::vector<std::size_t> features;  // the ones looked for in it
@@ -81,7 +86,9 @@ class RowReader {
 
   static Map make_map(std::span<const FeatureSpec> features, bool in_lists);
   void read_map(Bytes record, std::uint32_t field, Map& map);
-  void read_unknown_entry(Bytes entry, Map& map, std::size_t position);
+  void read_unusual_entry(Bytes entry, Map& map);
+  static std::size_t look_up(Bytes head, Map& map, std::size_t position);
+  bool read_single(std::size_t feature, Bytes value);
   void read_feature(std::size_t feature, const MapEntry& entry);
   Status read_numbers(const FeatureSpec& spec, Column& column, const MapEntry& entry, State& state);
   Status read_steps(const FeatureSpec& spec, Units& units, const MapEntry& entry, State& state);
@@ -98,6 +105,7 @@ class RowReader {
   bool sequences_;
   Map context_;
   Map lists_;
+  std::vector<Way> ways_;
   std::vector<State> states_;
   std::vector<Units> units_;
   Values values_;

@@ -53,6 +53,20 @@ class WireCursor {
 
   std::uint64_t take_varint() {
     if (at_ != end_ && *at_ < std::byte{0x80}) return std::to_integer<std::uint64_t>(*at_++);
+    // Two and three bytes are common too, and quicker to take apart when there is no end to mind.
+    if (remaining() >= 3) {
+      const auto at = [&](int i) { return std::to_integer<std::uint64_t>(at_[i]); };
+      if (at(1) < 0x80) {
+        const std::uint64_t value = (at(0) & 0x7f) | at(1) << 7;
+        at_ += 2;
+        return value;
+      }
+      if (at(2) < 0x80) {
+        const std::uint64_t value = (at(0) & 0x7f) | (at(1) & 0x7f) << 7 | at(2) << 14;
+        at_ += 3;
+        return value;
+      }
+    }
     return take_long_varint(kLongestVarint, ~std::uint64_t{0});
   }
 
@@ -131,13 +145,13 @@ class WireCursor {
     }
   }
 
+  // Of a tenth byte only one bit has room; like protobuf, this lets the others go.
   std::uint64_t take_long_varint(std::size_t most_bytes, std::uint64_t most) {
     const std::byte* begin = at_;
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < most_bytes; ++i) {
       if (at_ == end_) throw Malformed{begin, "a number that goes past the end"};
       const auto byte = std::to_integer<std::uint64_t>(*at_++);
-      // The tenth byte has room for one bit only; protobuf drops what it says beyond that.
       value |= (byte & 0x7f) << 7 * i;
       if (byte >= 0x80) continue;
       if (value > most) throw Malformed{begin, "a number that is too large"};

@@ -1,4 +1,4 @@
-"""The command line: what every command promises, and each command but ``cat`` (see test_cli_cat.py)."""
+"""The command line: what every command promises, and the commands that have no test file of their own."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_a_file_without_permission_is_exit_code_2(sound: Path) -> None:
     assert "Permission denied" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["count", "verify", "cat"])
+@pytest.mark.parametrize("command", ["head", "info", "count", "verify", "cat"])
 def test_a_full_disk_is_one_line_and_exit_code_2(command: str, sound: Path) -> None:
     done = in_shell(f"tfreel {command} '{sound}' > /dev/full")
     assert (done.returncode, done.stderr) == (2, b"tfreel: standard output: No space left on device\n")
@@ -268,6 +268,7 @@ def test_a_broken_pipe_is_silence(endless: Path, sound: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
+        ["info", "{}"],
         ["count", "{}"],
         ["verify", "{}", "{}", "{}"],
         ["repair", "{}", "out.tfrecord"],

@@ -57,6 +57,7 @@ def prepare_shell_files() -> None:
     with tfreel.Writer("train.tfrecord") as single, tfreel.Writer("damaged.tfrecord") as damaged:
         single.write_many([b"one", b"two", b"three"])
         damaged.write_many([b"one", b"two", b"three"])
+    tfreel.save("cats.tfrecord", [{"label": i, "name": f"cat {i}"} for i in range(10)])
     with open("damaged.tfrecord", "r+b") as file:
         file.seek(12)
         file.write(b"O")

@@ -22,7 +22,17 @@ def test_everything_public_is_listed_and_nothing_else() -> None:
     public = {
         name for name, value in vars(tfreel).items() if not name.startswith("_") and not _is_module(value)
     }
-    assert public == set(tfreel.__all__)
+    from tfreel.examples import messages
+
+    # The message classes come when they are asked for, and protobuf with them.
+    lazy = {name for name in tfreel.__all__ if isinstance(getattr(messages, name, None), type)}
+    assert len(lazy) == 9
+    assert all(getattr(tfreel, name) is getattr(messages, name) for name in lazy)
+    assert public | lazy == set(tfreel.__all__)
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    assert not hasattr(tfreel, "Exampel")
 
 
 def _is_module(value: object) -> bool:

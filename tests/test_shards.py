@@ -116,14 +116,15 @@ def test_any_kind_of_record_is_taken(tmp_path: Path) -> None:
         def SerializeToString(self) -> bytes:
             return b"message"
 
-    mixed = [b"a", bytearray(b"b"), memoryview(b"c"), np.bytes_(b"d"), Message()]
+    row = {"label": 7, "name": "cat"}
+    mixed = [b"a", bytearray(b"b"), memoryview(b"c"), np.bytes_(b"d"), Message(), row]
     for option in ({"shards": 2}, {"max_records": 2}, {"max_bytes": 40}):
         with tfreel.ShardedWriter(tmp_path / "train.tfrecord", mode="w", **option) as out:
             for record in mixed:
                 out.write(record)
             out.write_many(mixed)
         found = sorted(tfreel.read(tmp_path / "train.tfrecord"))
-        assert found == sorted([b"a", b"b", b"c", b"d", b"message"] * 2)
+        assert found == sorted([b"a", b"b", b"c", b"d", b"message", tfreel.encode(row)] * 2)
 
 
 @pytest.mark.parametrize("option", [{"shards": 2}, {"max_records": 2}, {"max_bytes": 60}])

@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from collections import OrderedDict
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -135,7 +137,8 @@ def test_anything_with_bytes_is_a_record(tmp_path: Path, record: object) -> None
         7,
         1.5,
         True,
-        {"label": 1},
+        {"label": object()},
+        {b"label": 1},
         [b"a"],
         (b"a",),
         np.zeros(3),
@@ -172,6 +175,64 @@ def test_text_is_refused_with_the_way_out(tmp_path: Path) -> None:
         pytest.raises(TypeError, match=r"bytes.*str.*encode\(\)"),
     ):
         out.write("text")
+
+
+def test_mappings_are_written_as_examples(tmp_path: Path) -> None:
+    rows = [{"label": 1, "name": "a"}, OrderedDict(label=2), MappingProxyType({"label": 3})]
+    with tfreel.Writer(tmp_path / "a.tfrecord") as out:
+        for row in rows:
+            out.write(row)
+        out.write_many([b"bytes", *rows, Message(b"message"), bytearray(b"more"), {}])
+        assert out.records_written == 10
+    encoded = [tfreel.encode(row) for row in rows]
+    expected = [*encoded, b"bytes", *encoded, b"message", b"more", b"\n\x00"]
+    assert (tmp_path / "a.tfrecord").read_bytes() == frames(expected)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_rows_of_all_sizes_are_written_alike_one_by_one_and_at_once(tmp_path: Path, codec: str) -> None:
+    sizes = [0, 1, 100, LARGE_BYTES - 20, LARGE_BYTES, BUFFER_BYTES, 3 * BUFFER_BYTES, 5, *range(1000, 2000)]
+    rows = [{"data": bytes(size), "size": size} for size in sizes]
+    for name, write in (("one", False), ("many", True)):
+        with tfreel.Writer(tmp_path / name, compression=codec) as out:
+            if write:
+                out.write_many(rows)
+            else:
+                for row in rows:
+                    out.write(row)
+            assert out.records_written == len(rows)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
+    assert list(tfreel.read(tmp_path / "many")) == [tfreel.encode(row) for row in rows]
+
+
+def test_a_row_that_cannot_be_encoded_writes_nothing_and_keeps_what_came_before(tmp_path: Path) -> None:
+    rows = [{"label": i} for i in range(5)]
+    with tfreel.Writer(tmp_path / "a.tfrecord") as out:
+        with pytest.raises(ValueError, match=r"'label'.*does not fit int64"):
+            out.write_many([*rows, {"label": 2**63}, {"label": 7}])
+        assert out.records_written == 5
+        out.write({"label": 5})
+    found = [tfreel.decode(record)["label"] for record in tfreel.read(tmp_path / "a.tfrecord")]
+    assert np.concatenate(found).tolist() == [0, 1, 2, 3, 4, 5]  # type: ignore[arg-type]
+
+
+def test_an_interrupt_in_the_middle_of_many_rows_leaves_the_count_right(tmp_path: Path) -> None:
+    class Interrupting(bytearray):
+        def __bytes__(self) -> bytes:
+            raise KeyboardInterrupt
+
+    with tfreel.Writer(tmp_path / "a.tfrecord") as out:
+        out.write({"label": 1})
+        with pytest.raises(KeyboardInterrupt):
+            out.write_many([{"label": 2}, {"label": [Interrupting()]}])
+        out.write({"label": 3})
+        assert out.records_written == 2
+    assert len(list(tfreel.read(tmp_path / "a.tfrecord"))) == 2
+
+
+def test_one_mapping_is_not_many_records(tmp_path: Path) -> None:
+    with tfreel.Writer(tmp_path / "a.tfrecord") as out, pytest.raises(TypeError, match="use write"):
+        out.write_many({"label": 1})  # type: ignore[arg-type]
 
 
 def test_a_bytearray_may_change_after_it_was_written(tmp_path: Path) -> None:
@@ -329,7 +390,14 @@ def test_any_calls_in_any_order_hold_what_was_written(
 
 @pytest.mark.parametrize(
     "make",
-    [list, tuple, iter, lambda records: (record for record in records), dict.fromkeys, np.array],
+    [
+        list,
+        tuple,
+        iter,
+        lambda records: (record for record in records),
+        lambda records: dict.fromkeys(records).keys(),
+        np.array,
+    ],
     ids=["list", "tuple", "iterator", "generator", "keys", "array"],
 )
 def test_write_many_takes_any_iterable(tmp_path: Path, make: Callable[[list[bytes]], object]) -> None:

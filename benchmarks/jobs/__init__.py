@@ -3,11 +3,13 @@
 from jobs import (
     count,
     crc32c,
+    examples,
     gzip_iterate,
     images,
     imports,
     information,
     iterate,
+    parse,
     random_reads,
     write,
     write_large,
@@ -24,6 +26,8 @@ JOBS = {
         random_reads,
         images,
         gzip_iterate,
+        parse,
+        examples,
         imports,
         information,
     )

@@ -1,5 +1,8 @@
-"""The TFRecord toolkit: write, read, index, verify and repair TFRecord data without TensorFlow."""
+"""The TFRecord toolkit: write, read, parse, index, verify and repair TFRecord data without TensorFlow."""
 
+import typing as _typing
+
+from tfreel.columns import Batch, BytesColumn, Ragged, SequenceBatch, Sparse, parse, parse_sequence
 from tfreel.errors import (
     ChecksumError,
     CorruptError,
@@ -13,32 +16,94 @@ from tfreel.errors import (
     TfreelWarning,
     TruncatedError,
 )
+from tfreel.examples import decode, decode_sequence, encode, encode_sequence, tensor
+from tfreel.features import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    VarLenFeature,
+)
 from tfreel.index import Records, build_index, open  # noqa: A004 - the public name, as in gzip.open
+from tfreel.inference import FeatureProfile, InferredFeatures, infer_features
 from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, repair, verify
+from tfreel.tables import load, save
+
+if _typing.TYPE_CHECKING:
+    from tfreel.examples.messages import (
+        BytesList,
+        Example,
+        Feature,
+        FeatureList,
+        FeatureLists,
+        Features,
+        FloatList,
+        Int64List,
+        SequenceExample,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Batch",
+    "BytesColumn",
+    "BytesList",
     "ChecksumError",
     "CorruptError",
     "DecodeError",
+    "Example",
     "Fault",
+    "Feature",
     "FeatureError",
+    "FeatureList",
+    "FeatureLists",
     "FeatureMismatchError",
+    "FeatureProfile",
+    "Features",
+    "FixedLenFeature",
+    "FixedLenSequenceFeature",
+    "FloatList",
+    "InferredFeatures",
+    "Int64List",
     "MissingFeatureError",
+    "Ragged",
+    "RaggedFeature",
     "Reader",
     "Records",
     "Report",
+    "SequenceBatch",
+    "SequenceExample",
     "ShardedWriter",
+    "Sparse",
+    "SparseFeature",
     "StaleIndexError",
     "StateError",
     "TfreelError",
     "TfreelWarning",
     "TruncatedError",
+    "VarLenFeature",
     "Writer",
     "build_index",
+    "decode",
+    "decode_sequence",
+    "encode",
+    "encode_sequence",
+    "infer_features",
+    "load",
     "open",
+    "parse",
+    "parse_sequence",
     "read",
     "repair",
+    "save",
+    "tensor",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name in __all__:  # a message class: protobuf is imported with the first of them, not before
+        from tfreel.examples import messages
+
+        return getattr(messages, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

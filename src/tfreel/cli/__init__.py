@@ -8,6 +8,7 @@ of ``tfreel`` pays for it.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any, cast
 
@@ -19,6 +20,9 @@ __all__ = ["COMMANDS", "main"]
 
 # In the order of the help page. A test holds each line against the first one of the command's own help.
 COMMANDS = {
+    "head": "Show the first records.",
+    "info": "Say what there is: files, records, features.",
+    "schema": "Print the features of Examples, as code or JSON.",
     "count": "Count the records of each file, and of all.",
     "verify": "Check every byte and list every fault.",
     "repair": "Save every sound record of SRC in a new file, DST.",
@@ -34,9 +38,11 @@ _ENVIRONMENT = {
     "NO_COLOR": "Set to 1 for tables without colours.",
 }
 _EXAMPLES = (
+    "tfreel train.tfrecord",
     "tfreel verify 'train-*.tfrecord'",
     "tfreel cat --slice :1000 train.tfrecord.gz -o small.tfrecord",
 )
+_OWN_OPTIONS = ("--version", "-h", "--help")
 
 
 class _Program(click.Group):
@@ -45,6 +51,21 @@ class _Program(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return list(COMMANDS)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # ``tfreel -n 3 FILE`` too: its options may come first.
+        first = args[0] if args else ""
+        if first.startswith("-") and first not in _OWN_OPTIONS and COMMANDS.keys().isdisjoint(args):
+            args = ["head", *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        # ``tfreel FILE`` is ``tfreel head FILE``, if that is a file and no typing mistake.
+        if args[0] not in COMMANDS and _looks_like_data(args[0]):
+            args = ["head", *args]
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
@@ -79,6 +100,11 @@ class _Program(click.Group):
         sys.exit(concluded(lambda: run(*args, **{**extra, "prog_name": "tfreel", "standalone_mode": False})))
 
 
+def _looks_like_data(word: str) -> bool:
+    """Whether this names data rather than a command: a file, or something with a mark of paths."""
+    return any(mark in word for mark in "./*?[{@") or word == "-" or os.path.exists(word)
+
+
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     del param
     if value and not ctx.resilient_parsing:
@@ -104,7 +130,9 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
 )
 @click.pass_context
 def main(ctx: click.Context) -> int:
-    """The TFRecord toolkit: count, verify, repair, index and join TFRecord files, without TensorFlow.
+    """The TFRecord toolkit: look into, count, verify, repair, index and join TFRecord files.
+
+    tfreel FILE shows the first records of a file, as tfreel head does.
 
     Results go to standard output: as a table on a terminal, as JSON lines in a pipe. Everything else goes to
     standard error. A path may be a file, a quoted glob ('train-*.tfrecord'), a shard pattern

@@ -60,7 +60,7 @@ def command(paths: list[str], verify: bool, total: bool, output_format: Format |
     with rows:
         with Progress("counting", files, quiet=quiet) as progress:
             for file in files:
-                row = _count(file, verify, progress)
+                row = count_file(file, verify, progress)
                 found.append(row)
                 if not total:
                     rows.add(row)
@@ -72,7 +72,8 @@ def command(paths: list[str], verify: bool, total: bool, output_format: Format |
     return 0 if summary["ok"] else 1
 
 
-def _count(file: str | BinaryIO, verify: bool, progress: Progress) -> dict[str, Any]:
+def count_file(file: str | BinaryIO, verify: bool, progress: Progress) -> dict[str, Any]:
+    """The row for one file; what is wrong with it is told."""
     import tfreel
     from tfreel.cli.failures import explain
     from tfreel.records.frames import ReadOptions

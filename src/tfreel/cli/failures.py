@@ -23,6 +23,7 @@ _ADVICE = (
     ('index="rebuild" makes a new one, index="memory" does without', "tfreel index makes a new one"),
     ("tfreel.repair makes a sound copy", "tfreel repair saves the rest"),
     ("; max_record_bytes= raises it", ""),
+    ("tfreel.read gives records of any kind", "tfreel head, count and cat take records of any kind"),
     (
         "to read it as a stream, open it and pass the file object",
         "to read it as a stream, name - and redirect it",

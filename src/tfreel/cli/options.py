@@ -45,6 +45,26 @@ level_option = click.option(
     help="Of compression, as in zlib; by default a fast one.",
 )
 
+_SAMPLE_RECORDS = 1000
+sample_option = click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"How many records to look at, {_SAMPLE_RECORDS:,} by default: the first ones of each file.",
+)
+all_option = click.option("--all", "everything", is_flag=True, help="Look at all records.")
+
+
+def sample_size(sample: int | None, everything: bool) -> int | None:
+    """How many records to look at; None is all of them.
+
+    Raises:
+        click.UsageError: Both options were given.
+    """
+    if sample is not None and everything:
+        raise click.UsageError("--sample and --all exclude each other.")
+    return None if everything else sample or _SAMPLE_RECORDS
+
 
 def format_options(function: Function) -> Function:
     """Adds ``--json``, ``--csv`` and ``--table`` as the parameter ``output_format``."""

@@ -150,13 +150,44 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_rich(what: Any) -> None:
     """Prints for people: text, with rich's markup, or anything rich can draw."""
-    from rich.console import Console
+    from rich.text import Text
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show a letter is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
-    console = Console(file=sys.stdout, width=None if is_terminal() else _PIPE_COLUMNS, highlight=False)
-    console.print(what, soft_wrap=isinstance(what, str))
+    _console().print(what, soft_wrap=isinstance(what, (str, Text)))
+
+
+def console_width() -> int:
+    """How many columns there are for a table."""
+    width: int = _console().width
+    return width
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(file=sys.stdout, width=None if is_terminal() else _PIPE_COLUMNS, highlight=False)
+
+
+def print_text(text: str) -> None:
+    """Prints text as it is."""
+    _write(text.encode("utf-8", "backslashreplace") + b"\n")
+
+
+def print_code(code: str) -> None:
+    """Prints code: on a terminal with its comments in another colour, never wrapped."""
+    if not is_terminal():
+        print_text(code)
+        return
+    from rich.text import Text
+
+    shown = Text()
+    for line in code.splitlines(keepends=True):
+        before, mark, comment = line.partition("# ")
+        shown.append(before)
+        shown.append(mark + comment, style="yellow" if comment.startswith("Conflict: ") else "bright_black")
+    print_rich(shown)
 
 
 def _csv_value(value: Any) -> str:

@@ -14,6 +14,8 @@ from tfreel.cli.output import plural, size
 _PATIENCE_SECONDS = 0.5  # what is done sooner needs no bar, and should not pay for drawing one
 _REDRAW_SECONDS = 0.1
 
+UNKNOWN = ("-",)  # in place of files: nobody knows how many bytes there are to expect
+
 
 class Progress:
     """A bar that shows how many records and bytes are done. Call it as the library calls ``progress=``.

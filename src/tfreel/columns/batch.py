@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tfreel import _core
+from tfreel.columns.arrow import Data, Field
+from tfreel.columns.arrow_export import export_data, export_field
+from tfreel.columns.arrow_import import import_columns
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import I64, BytesColumn
@@ -16,10 +20,13 @@ from tfreel.columns.strings import I64, BytesColumn
 Column: TypeAlias = npt.NDArray[Any] | BytesColumn | Ragged | Sparse
 
 
-class Batch(Mapping[str, Column]):
+# Not a Mapping, though it can all that one can: polars takes every Mapping apart itself, where it would take
+# Arrow data as a whole.
+class Batch:
     """Columns by name, all with the same number of rows. What `tfreel.parse` returns.
 
-    Numbers of a fixed shape are plain NumPy arrays; the others are `BytesColumn`, `Ragged` or `Sparse`.
+    Numbers of a fixed shape are plain NumPy arrays; the others are `BytesColumn`, `Ragged` or `Sparse`. It
+    has the methods of a mapping, and is Arrow data to libraries that take such: ``polars.DataFrame(batch)``.
 
     Example:
         >>> records = [tfreel.encode({"x": [1.0, 2.0], "label": i}) for i in range(3)]
@@ -38,8 +45,8 @@ class Batch(Mapping[str, Column]):
 
     __slots__ = ("_columns", "num_rows")
 
-    def __init__(self, columns: Mapping[str, Column], num_rows: int | None = None) -> None:
-        self._columns = dict(columns)
+    def __init__(self, columns: Mapping[str, Column] | Batch, num_rows: int | None = None) -> None:
+        self._columns: dict[str, Column] = dict(columns)
         if num_rows is None:
             num_rows = len(next(iter(self._columns.values()))) if self._columns else 0
         self.num_rows = num_rows
@@ -65,6 +72,25 @@ class Batch(Mapping[str, Column]):
 
     def __len__(self) -> int:
         return len(self._columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def keys(self) -> KeysView[str]:
+        """The names, as of a dict."""
+        return self._columns.keys()
+
+    def values(self) -> ValuesView[Column]:
+        """The columns."""
+        return self._columns.values()
+
+    def items(self) -> ItemsView[str, Column]:
+        """The names with their columns."""
+        return self._columns.items()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The column of that name, or `default` if there is none."""
+        return self._columns.get(name, default)
 
     def row(self, i: int) -> dict[str, Any]:
         """One row, as a dict."""
@@ -93,6 +119,44 @@ class Batch(Mapping[str, Column]):
             name: column.tolist() if isinstance(column, np.ndarray) else column.to_list()
             for name, column in self._columns.items()
         }
+
+    @classmethod
+    def from_arrow(cls, table: Any) -> Batch:
+        """The columns of a table of another library: pyarrow, polars, pandas, DuckDB and others.
+
+        Values are not copied where their layouts agree, and can then only be read. Where a column of numbers
+        or strings has nulls it becomes a `Ragged` of rows with no or one value, in which nulls are absent;
+        lists that are null are absent rows. Of times, nulls are NaT.
+
+        Args:
+            table: An object with `__arrow_c_stream__` or `__arrow_c_array__`.
+
+        Raises:
+            TypeError: It is no table, or a column is of a type that has no column here, such as a struct.
+            ValueError: Two columns have the same name, or whole rows are null.
+
+        Example:
+            >>> records = [tfreel.encode({"label": i}) for i in range(3)]
+            >>> table = tfreel.parse(records, {"label": tfreel.FixedLenFeature([], "int64")})
+            >>> tfreel.Batch.from_arrow(table)  # or a table of pyarrow, polars, …
+            <tfreel.Batch of 3 rows: label int64>
+        """
+        columns, num_rows = import_columns(table)
+        return cls(columns, num_rows)
+
+    def __arrow_c_schema__(self) -> object:
+        return _core.arrow_schema(export_field(self._columns))
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        field = export_field(self._columns)
+        return _core.arrow_schema(field), _core.arrow_array(self._arrow_data(field))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        field = export_field(self._columns)
+        return _core.arrow_stream(field, self._arrow_data(field))
+
+    def _arrow_data(self, field: Field) -> Data:
+        return export_data(self._columns, field, self.num_rows)
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name} {_described(column)}" for name, column in self._columns.items())

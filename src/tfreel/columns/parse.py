@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from tfreel import _core
 from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.plan import Found, Plan, Raw, mismatch, similar
 from tfreel.errors import DecodeError, FeatureError, MissingFeatureError, TfreelError
 from tfreel.features.kinds import Feature
+from tfreel.storage.paths import display
 from tfreel.threads import thread_count
 
 Records: TypeAlias = _core.Block | Iterable[Any]
@@ -41,7 +42,9 @@ def parse(records: Records, features: Features, *, threads: int | None = None) -
         >>> batch["label"], batch["name"][2]
         (array([0, 1, 2]), b'no. 2')
     """
-    plan = _planned(Plan(), features)
+    plan = _planned("example", features)
+    if not features:
+        raise ValueError("no features are asked for")
     views = _views(records)
     return _batch(plan, _found(views, [plan], threads), _count(views))
 
@@ -73,8 +76,8 @@ def parse_sequence(
     """
     if not context_features and not sequence_features:
         raise ValueError("no features are asked for")
-    context = _planned(Plan(in_context=True), context_features or {}, may_be_empty=True)
-    lists = _planned(Plan(in_lists=True), sequence_features or {}, may_be_empty=True)
+    context = _planned("context", context_features or {})
+    lists = _planned("lists", sequence_features or {})
     views = _views(records)
     found = _found(views, [context, lists], threads, sequences=True)
     rows = _count(views)
@@ -90,13 +93,26 @@ def parse_sequence(
     )
 
 
-def _planned(plan: Plan, features: Features, *, may_be_empty: bool = False) -> Plan:
+# Plans by what they were made for: the features, known by their ids, which they keep from being used again.
+_PLANS: dict[tuple[object, ...], tuple[Plan, tuple[Feature, ...]]] = {}
+_MOST_PLANS = 64
+
+
+def _planned(place: Literal["example", "context", "lists"], features: Features) -> Plan:
+    """The plan for some features. Making one takes as long as parsing a hundred records, so they are kept."""
     if not isinstance(features, Mapping):
         raise TypeError(f"features must be a dict of features by name, not {type(features).__name__}")
-    if not features and not may_be_empty:
-        raise ValueError("no features are asked for")
+    asked = tuple(features.values())
+    key = (place, *features, *map(id, asked))
+    known = _PLANS.get(key)
+    if known is not None:
+        return known[0]
+    plan = Plan(in_lists=place == "lists", in_context=place == "context")
     for name, feature in features.items():
         plan.add(name, feature)
+    if len(_PLANS) >= _MOST_PLANS:
+        _PLANS.clear()
+    _PLANS[key] = plan, asked
     return plan
 
 
@@ -167,6 +183,13 @@ def _error(
         missing.feature = key
         return missing
     return _mismatch(fault, plan.specs[key])
+
+
+def relocate(error: FeatureError | DecodeError, path: str, record: int, offset: int) -> None:
+    """Lets an error, which counts the records it was given, say which record of which file it means."""
+    text = str(error).replace(f"record {error.record}", f"record {record} of {display(path)}", 1)
+    error.args = (text,)
+    error.path, error.record, error.offset = path, record, offset
 
 
 def _mismatch(fault: _core.ParseFault, spec: _core.FeatureSpec) -> FeatureError:

@@ -21,6 +21,7 @@ from tfreel.errors import StaleIndexError, TfreelError, TfreelWarning
 from tfreel.index.build import IndexMode, index_of, named_files
 from tfreel.index.seek import Seekable, open_seekable
 from tfreel.index.sidecar import U64, FileIndex
+from tfreel.records.read import read
 from tfreel.records.report import Fault, describe
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths
@@ -82,7 +83,7 @@ class Records(Sequence[bytes]):
         if index not in _MODES:
             raise ValueError(f"index must be one of {', '.join(map(repr, _MODES))}, not {index!r}")
         self.files = named_files(paths)
-        self._config = {"index": index, "compression": compression, "threads": threads}
+        self._config: dict[str, Any] = {"index": index, "compression": compression, "threads": threads}
         codec = None if compression is None else codec_named(compression)
         self._indexes: list[FileIndex] = in_threads(
             lambda path, turn: index_of(path, index, codec, turn), self.files, threads
@@ -129,6 +130,10 @@ class Records(Sequence[bytes]):
                 records = self._handles.get(file).fetch(picks)
                 start += len(records)
                 yield from records
+
+    def blocks(self) -> Iterator[_core.Block]:
+        """All records in blocks: for callers that want no Python object per record."""
+        return read(self.files, compression=self._config["compression"]).blocks()
 
     def __repr__(self) -> str:
         return f"<tfreel.Records: {len(self):,} records in {len(self.files):,} files>"

@@ -182,7 +182,7 @@ class Reader(_core.BlockIterator):
             return self._open().step()
         except OSError as error:
             if error.filename is None:
-                error.filename = self._path
+                error.filename = self.path
             raise
 
     def _go_back(self, file: int, position: Position, files: int, error: BaseException) -> None:
@@ -271,7 +271,8 @@ class Reader(_core.BlockIterator):
     # State --------------------------------------------------------------------------------------------------
 
     @property
-    def _path(self) -> str:
+    def path(self) -> str:
+        """The file that the last block came from; ``<stream>`` for an open file."""
         source = self.files[self._file] if self._file < len(self.files) else ""
         return source if isinstance(source, str) else "<stream>"
 
@@ -288,8 +289,8 @@ class Reader(_core.BlockIterator):
             "files": len(self.files),
             "fingerprint": self._fingerprint(),
             "file": self._file,
-            "path": os.path.basename(self._path),
-            "size": _size_of(self._path),
+            "path": os.path.basename(self.path),
+            "size": _size_of(self.path),
             "offset": position.offset,
             "record": position.record,
             "records_produced": self.records_produced,

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import NoReturn, Self
 
 from tfreel import _core
+from tfreel.columns.table import Columns, encode_columns
 from tfreel.compression import checked_level, codec_for_path, codec_named
 from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
@@ -157,6 +158,11 @@ class ShardedWriter:
     def write_block(self, block: _core.Block) -> None:
         """Adds the records of a block that a reader gave out."""
         self.write_many(block.to_list())
+
+    def write_batch(self, columns: Columns) -> None:
+        """Adds the rows of columns, as `Writer.write_batch` does."""
+        for block in encode_columns(columns):
+            self.write_block(block)
 
     def _deal_out(self, batch: list[Record]) -> None:
         count = len(self._writers)

@@ -8,14 +8,17 @@ import os
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from itertools import islice
 from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
 
 from tfreel import _core
+from tfreel.columns.batch import Batch
+from tfreel.columns.table import Columns, encode_columns
 from tfreel.compression import Codec, Deflater, checked_level, codec_for_path, codec_named
 from tfreel.errors import CorruptError
+from tfreel.examples.encode import encode, encoder
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
 from tfreel.storage.names import PathLike
@@ -31,7 +34,7 @@ class SupportsSerializeToString(Protocol):
         """The serialized message."""
 
 
-Record: TypeAlias = bytes | bytearray | memoryview | SupportsSerializeToString
+Record: TypeAlias = bytes | bytearray | memoryview | SupportsSerializeToString | Mapping[str, Any]
 Mode: TypeAlias = Literal["x", "w", "a"]
 
 _BUFFER_BYTES = 1 << 18
@@ -62,6 +65,10 @@ class Writer:
         ...     out.write_many([b"two", b"three"])
         >>> list(tfreel.read("numbers.tfrecord.gz"))
         [b'one', b'two', b'three']
+        >>> with tfreel.Writer("train.tfrecord") as out:  # a mapping becomes a tf.train.Example
+        ...     out.write({"label": 7, "name": "cat"})
+        >>> tfreel.decode(next(tfreel.read("train.tfrecord")))
+        {'label': array([7]), 'name': [b'cat']}
     """
 
     def __init__(
@@ -109,10 +116,10 @@ class Writer:
     # Records in ---------------------------------------------------------------------------------------------
 
     def write(self, record: Record) -> None:
-        """Adds one record: bytes as they are, or anything with ``SerializeToString``.
+        """Adds one record: bytes, a mapping to `encode`, or anything with ``SerializeToString``.
 
         Raises:
-            TypeError: It is neither.
+            TypeError: It is none of these; or, like ValueError, as in `encode`. Nothing is written then.
             OSError: The system failed to write. The writer is of no use any more, and its file will not
                 appear.
         """
@@ -129,7 +136,7 @@ class Writer:
             while taken < len(batch):
                 before = taken
                 self._check_usable()
-                taken = self._frames.append_many(batch, taken)
+                taken = self._frames.append_many(batch, taken, encoder)
                 self.records_written += taken - before
                 if taken < len(batch):
                     self.write(batch[taken])
@@ -152,6 +159,27 @@ class Writer:
         with _Sticky(self):
             self._put(block.frames())
         self.records_written += len(block)
+
+    def write_batch(self, columns: Columns) -> None:
+        """Adds the rows of columns, each as an Example.
+
+        Args:
+            columns: A mapping from names to columns, such as a `Batch`, or a data frame or table that exports
+                Arrow data. A column is an array whose first dimension counts the rows, a list with an element
+                for each row (None for absent), or a `Ragged`, `Sparse` or `BytesColumn`.
+
+        Raises:
+            TypeError: A column cannot be a feature; nothing is written.
+            ValueError: Columns differ in length, or a value does not fit; nothing is written.
+
+        Example:
+            >>> with tfreel.Writer("table.tfrecord") as out:
+            ...     out.write_batch({"x": [[1.0, 2.0], [3.0, 4.0]], "label": [0, 1]})
+            >>> tfreel.decode(tfreel.open("table.tfrecord")[1])
+            {'label': array([1]), 'x': array([3., 4.], dtype=float32)}
+        """
+        for block in encode_columns(columns):
+            self.write_block(block)
 
     def _write_past(self, record: bytes | bytearray | memoryview) -> None:
         """Adds a record for which the buffer has no room left, or never has."""
@@ -426,15 +454,23 @@ def as_bytes(record: object) -> bytes | bytearray | memoryview:
 
     Raises:
         TypeError: It has none.
+        ValueError: It is a mapping with values that do not fit.
     """
+    if type(record) is dict:
+        return encode(record)
     if isinstance(record, memoryview) and not (record.itemsize == record.ndim == 1 and record.c_contiguous):
         raise TypeError("a record must be bytes; of a memoryview of something else, bytes(view) makes a copy")
     if isinstance(record, (bytes, bytearray, memoryview)):
         return record
     if isinstance(record, SupportsSerializeToString):
         return record.SerializeToString()
+    if isinstance(record, Mapping):
+        return encode(record)
     hint = "; encode text first, as in text.encode()" if isinstance(record, str) else ""
-    raise TypeError(f"a record must be bytes or have SerializeToString(), not {type(record).__name__}{hint}")
+    raise TypeError(
+        "a record must be bytes, a mapping of features or have SerializeToString(), "
+        f"not {type(record).__name__}{hint}"
+    )
 
 
 def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
@@ -443,7 +479,9 @@ def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
     Raises:
         TypeError: This is one record, not many.
     """
-    if isinstance(records, (str, bytes, bytearray, memoryview)):
+    if isinstance(records, Batch):
+        raise TypeError("write_many takes an iterable of records; the rows of a Batch go to write_batch")
+    if isinstance(records, (str, bytes, bytearray, memoryview, Mapping)):
         raise TypeError(
             f"write_many takes an iterable of records, not one {type(records).__name__}; use write"
         )

@@ -127,6 +127,13 @@ def _check_sets(files: list[str], pattern: str) -> None:
         check_manifest(prefix + suffix)
 
 
+def manifest_beside(path: str) -> str | None:
+    """The manifest of the set that a shard belongs to, if there is one."""
+    shard = _SHARD.match(path)
+    manifest = shard["prefix"] + shard["suffix"] + MANIFEST_SUFFIX if shard else ""
+    return manifest if shard and os.path.exists(manifest) else None
+
+
 def glob_to_regex(pattern: str) -> str:
     """The regular expression for a glob: like fnmatch, but a star does not cross a slash."""
     out = ""

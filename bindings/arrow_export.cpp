@@ -1,0 +1,211 @@
+// Columns on their way out, as the capsules of the Arrow C data interface. Python describes them;
+// here the description becomes structs that other libraries take over and release when they like.
+#include <nanobind/stl/string.h>
+
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrow.hpp"
+#include "bindings.hpp"
+
+namespace tfreel::python {
+namespace {
+
+// A type, and what it consists of. It has no Python object in it, because streams are asked for
+// their schema without the GIL.
+struct Field {
+  std::string format;
+  std::string name;
+  std::int64_t flags = 0;
+  std::optional<std::string> metadata;
+  std::vector<Field> children;
+};
+
+std::string c_string(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* characters = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (characters == nullptr) throw nb::python_error();
+  std::string copy(characters, static_cast<std::size_t>(size));
+  if (copy.find('\0') != std::string::npos) {
+    throw nb::value_error("a name with a zero character in it cannot go to Arrow");
+  }
+  return copy;
+}
+
+Field read_field(nb::handle tuple) {
+  Field field{c_string(tuple[0]), c_string(tuple[1]), nb::cast<std::int64_t>(tuple[2]), {}, {}};
+  if (const nb::object metadata = tuple[3]; !metadata.is_none()) {
+    const nb::bytes bytes(metadata);
+    field.metadata.emplace(bytes.c_str(), bytes.size());
+  }
+  for (nb::handle child : nb::object(tuple[4])) field.children.push_back(read_field(child));
+  return field;
+}
+
+// The pointers that Arrow wants beside its structs.
+template <typename Struct>
+std::vector<Struct*> places_of(std::vector<Owned<Struct>>& owned) {
+  std::vector<Struct*> places;
+  for (Owned<Struct>& one : owned) places.push_back(one.get());
+  return places;
+}
+
+struct SchemaParts {
+  Field field;
+  std::vector<Owned<ArrowSchema>> children;
+  std::vector<ArrowSchema*> places;
+};
+
+// Children that their consumer moved elsewhere are marked as released, and stay alive.
+template <typename Struct, typename Parts>
+void release(Struct* exported) {
+  exported->release = nullptr;
+  std::unique_ptr<Parts>(static_cast<Parts*>(exported->private_data));
+}
+
+Owned<ArrowSchema> export_schema(const Field& field) {
+  auto parts = std::make_unique<SchemaParts>();
+  for (const Field& child : field.children) parts->children.push_back(export_schema(child));
+  parts->places = places_of(parts->children);
+  parts->field = {field.format, field.name, field.flags, field.metadata, {}};
+  ArrowSchema schema{};
+  schema.format = parts->field.format.c_str();
+  schema.name = parts->field.name.c_str();
+  schema.metadata = field.metadata ? parts->field.metadata->data() : nullptr;
+  schema.flags = field.flags;
+  schema.n_children = static_cast<std::int64_t>(parts->places.size());
+  schema.children = parts->places.data();
+  schema.release = &release<ArrowSchema, SchemaParts>;
+  schema.private_data = parts.release();
+  return Owned<ArrowSchema>(schema);
+}
+
+// The memory of some Python objects, held until Arrow needs it no more.
+class Held {
+ public:
+  Held() = default;
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    // Consumers release from any thread, even after the interpreter has ended: then the memory is
+    // left to the end of the process.
+    if (views_.empty() || Py_IsInitialized() == 0) return;
+    const Locked locked;
+    for (Py_buffer& view : views_) PyBuffer_Release(&view);
+  }
+
+  // A view may point into itself, so that none may move once it is there.
+  void reserve(std::size_t count) { views_.reserve(count); }
+  const void* hold(nb::handle object) {
+    Py_buffer view{};
+    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
+    views_.push_back(view);
+    return view.buf;
+  }
+
+ private:
+  std::vector<Py_buffer> views_;
+};
+
+struct ArrayParts {
+  Held held;
+  std::vector<const void*> buffers;
+  std::vector<Owned<ArrowArray>> children;
+  std::vector<ArrowArray*> places;
+};
+
+Owned<ArrowArray> export_array(nb::handle tuple) {
+  auto parts = std::make_unique<ArrayParts>();
+  const nb::object buffers = tuple[2];
+  parts->held.reserve(nb::len(buffers));
+  for (nb::handle buffer : buffers) {
+    parts->buffers.push_back(buffer.is_none() ? nullptr : parts->held.hold(buffer));
+  }
+  for (nb::handle child : nb::object(tuple[3])) parts->children.push_back(export_array(child));
+  parts->places = places_of(parts->children);
+  ArrowArray array{};
+  array.length = nb::cast<std::int64_t>(tuple[0]);
+  array.null_count = nb::cast<std::int64_t>(tuple[1]);
+  array.n_buffers = static_cast<std::int64_t>(parts->buffers.size());
+  array.n_children = static_cast<std::int64_t>(parts->places.size());
+  array.buffers = parts->buffers.data();
+  array.children = parts->places.data();
+  array.release = &release<ArrowArray, ArrayParts>;
+  array.private_data = parts.release();
+  return Owned<ArrowArray>(array);
+}
+
+// A stream of one array.
+struct StreamParts {
+  Field field;
+  Owned<ArrowArray> array;
+};
+
+StreamParts& parts_of(ArrowArrayStream* stream) {
+  return *static_cast<StreamParts*>(stream->private_data);
+}
+
+int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) {
+  try {
+    *out = export_schema(parts_of(stream).field).move_out();
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
+}
+
+// What is moved out leaves a released array behind, which is how a stream says that it has ended.
+int stream_next(ArrowArrayStream* stream, ArrowArray* out) {
+  *out = parts_of(stream).array.move_out();
+  return 0;
+}
+
+const char* stream_error(ArrowArrayStream*) { return nullptr; }
+
+Owned<ArrowArrayStream> export_stream(nb::handle field, nb::handle array) {
+  auto parts = std::make_unique<StreamParts>();
+  parts->field = read_field(field);
+  parts->array = export_array(array);
+  ArrowArrayStream stream{};
+  stream.get_schema = &stream_schema;
+  stream.get_next = &stream_next;
+  stream.get_last_error = &stream_error;
+  stream.release = &release<ArrowArrayStream, StreamParts>;
+  stream.private_data = parts.release();
+  return Owned<ArrowArrayStream>(stream);
+}
+
+// A capsule that releases what nobody took out of it.
+template <typename Struct>
+nb::object to_capsule(Owned<Struct> owned) {
+  auto place = std::make_unique<Owned<Struct>>(std::move(owned));
+  const auto destroy = [](PyObject* capsule) noexcept {
+    std::unique_ptr<Owned<Struct>>(static_cast<Owned<Struct>*>(PyCapsule_GetContext(capsule)));
+  };
+  nb::object capsule = nb::steal(PyCapsule_New(place->get(), kCapsuleName<Struct>, nullptr));
+  if (!capsule.is_valid()) throw nb::python_error();
+  PyCapsule_SetContext(capsule.ptr(), place.release());
+  PyCapsule_SetDestructor(capsule.ptr(), destroy);
+  return capsule;
+}
+
+}  // namespace
+
+void bind_arrow_export(nb::module_& module) {
+  module.def(
+      "arrow_schema", [](nb::handle field) { return to_capsule(export_schema(read_field(field))); },
+      nb::arg("field"), "A capsule with the type.");
+  module.def(
+      "arrow_array", [](nb::handle data) { return to_capsule(export_array(data)); },
+      nb::arg("data"), "A capsule with the array. It keeps the buffers alive.");
+  module.def(
+      "arrow_stream",
+      [](nb::handle field, nb::handle data) { return to_capsule(export_stream(field, data)); },
+      nb::arg("field"), nb::arg("data"), "A capsule with a stream of one array.");
+}
+
+}  // namespace tfreel::python

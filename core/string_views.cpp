@@ -1,0 +1,57 @@
+#include "string_views.hpp"
+
+#include <cstring>
+
+namespace tfreel {
+namespace {
+
+constexpr std::size_t kViewBytes = 16;
+constexpr std::size_t kInlineBytes = 12;
+
+std::int32_t number_at(std::span<const std::byte> view, std::size_t at) noexcept {
+  std::int32_t value;
+  std::memcpy(&value, view.data() + at, sizeof value);
+  return value;
+}
+
+std::optional<std::span<const std::byte>> string_of(
+    std::span<const std::byte> view, const std::vector<std::span<const std::byte>>& buffers) {
+  const std::int32_t claimed = number_at(view, 0);
+  if (claimed < 0) return std::nullopt;
+  const auto length = static_cast<std::size_t>(claimed);
+  if (length <= kInlineBytes) return view.subspan(4, length);
+  const std::int32_t buffer = number_at(view, 8);
+  const std::int32_t begin = number_at(view, 12);
+  if (buffer < 0 || static_cast<std::size_t>(buffer) >= buffers.size() || begin < 0) {
+    return std::nullopt;
+  }
+  const auto source = buffers[static_cast<std::size_t>(buffer)];
+  const auto first = static_cast<std::size_t>(begin);
+  if (first > source.size() || length > source.size() - first) return std::nullopt;
+  return source.subspan(first, length);
+}
+
+}  // namespace
+
+std::optional<JoinedStrings> join_string_views(
+    std::span<const std::byte> views, const std::vector<std::span<const std::byte>>& buffers) {
+  const std::size_t count = views.size() / kViewBytes;
+  JoinedStrings joined;
+  joined.offsets.resize(count + 1);
+  joined.offsets[0] = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int32_t length = number_at(views.subspan(i * kViewBytes, kViewBytes), 0);
+    joined.offsets[i + 1] = joined.offsets[i] + length;
+    if (length < 0) return std::nullopt;
+  }
+  joined.data.resize(static_cast<std::size_t>(joined.offsets[count]));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = string_of(views.subspan(i * kViewBytes, kViewBytes), buffers);
+    if (!value) return std::nullopt;
+    if (value->empty()) continue;
+    std::memcpy(joined.data.data() + joined.offsets[i], value->data(), value->size());
+  }
+  return joined;
+}
+
+}  // namespace tfreel

@@ -1,0 +1,163 @@
+"""``tfreel info``: what there is, on one page."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfreel.cli.help import Command
+from tfreel.cli.options import all_option, paths_argument, quiet_option, sample_option, sample_size
+
+if TYPE_CHECKING:
+    from tfreel import InferredFeatures
+    from tfreel.cli.facts import Facts
+
+_KEYS = {
+    "files": "How many.",
+    "records, bytes": "Of all of them, uncompressed and with frames; null if not counted.",
+    "bytes_on_disk": "Of the files as they are.",
+    "compression_ratio": "bytes to bytes_on_disk; null if nothing is compressed, or not counted.",
+    "codecs": "How many files are compressed how: none, gzip, zlib.",
+    "indexed": "How many files have an index that fits.",
+    "manifests": "Those of the sets that the files belong to.",
+    "ok": "Whether all files are sound, as far as they were read.",
+    "records_looked_at, features, sequence_features, conflicts": "As tfreel schema has them, features by"
+    " name; null if the records are no Examples.",
+}
+
+_DAMAGED = "the files are damaged; tfreel verify says where"
+
+
+@click.command(
+    cls=Command,
+    keys=_KEYS,
+    examples=(
+        "tfreel info 'train-*.tfrecord'",
+        "tfreel info --no-count huge.tfrecord.gz",
+        "tfreel info --json train.tfrecord | jq .records",
+    ),
+    bad="A file is damaged: its count ends at the fault.",
+)
+@paths_argument
+@click.option(
+    "--count/--no-count",
+    "counted",
+    default=True,
+    help="Read all of every file that has no index, to count its records.",
+)
+@sample_option
+@all_option
+@click.option(
+    "--table", "output_format", flag_value="table", help="Print a page (the default on a terminal)."
+)
+@click.option("--json", "output_format", flag_value="json", help="Print JSON (the default in a pipe).")
+@quiet_option
+def command(
+    paths: list[str],
+    counted: bool,
+    sample: int | None,
+    everything: bool,
+    output_format: Any,
+    quiet: bool,
+) -> int:
+    """Say what there is: files, records, features.
+
+    Records are counted, and checked on the way, where no index tells how many there are. Features are found
+    out by looking at some records, as tfreel schema does.
+    """
+    from tfreel.cli.facts import gather
+    from tfreel.cli.failures import tell
+    from tfreel.cli.output import chosen_format, print_json
+    from tfreel.cli.progress import UNKNOWN, Progress
+    from tfreel.index.build import named_files
+
+    size = sample_size(sample, everything)
+    files = named_files(paths)
+    with Progress("counting", files, quiet=quiet) as progress:
+        facts = gather(files, counted, progress)
+    with Progress("looking", files if everything else UNKNOWN, quiet=quiet) as progress:
+        found, why = _features(files, size, progress)
+    if chosen_format(output_format) == "json":
+        print_json({**facts.to_dict(), **_features_dict(found)})
+    else:
+        _print_page(facts, found, why)
+    if why == _DAMAGED and facts.ok:  # and nobody has said so yet
+        tell(why)
+    return 0 if facts.ok and why != _DAMAGED else 1
+
+
+def _features(files: list[str], sample: int | None, progress: Any) -> tuple[InferredFeatures | None, str]:
+    """The features; none, and why, if the records have none or cannot be read."""
+    import tfreel
+
+    try:
+        return tfreel.infer_features(files, sample=sample, progress=progress), ""
+    except tfreel.DecodeError as error:
+        name = os.path.basename(error.path or "")
+        return None, f"other records than Examples; the first is record {error.record} of {name}"
+    except tfreel.CorruptError:
+        return None, _DAMAGED
+
+
+def _features_dict(found: InferredFeatures | None) -> dict[str, Any]:
+    from tfreel.inference.text import as_json
+
+    keys = ("features", "sequence_features", "conflicts")
+    if found is None:
+        return dict.fromkeys(("records_looked_at", *keys))
+    described = as_json(found)
+    return {"records_looked_at": found.records, **{key: described[key] for key in keys}}
+
+
+def _print_page(facts: Facts, found: InferredFeatures | None, why: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from tfreel.cli.output import print_rich
+    from tfreel.storage.paths import display
+
+    page = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    page.add_column(style="bold", no_wrap=True)
+    page.add_column(overflow="fold")
+    for title, text in facts.lines():
+        page.add_row(Text(title), Text(display(text)))
+    page.add_row(Text("holds"), Text(display(_holds(found) if found is not None else why)))
+    for sentence in found.conflicts if found else []:
+        page.add_row(Text("conflict", style="yellow"), Text(display(sentence)))
+    print_rich(page)
+    if found is not None and (found.profiles or found.sequence_profiles):
+        print_rich("")
+        _print_features(found)
+
+
+def _holds(found: InferredFeatures) -> str:
+    from tfreel.cli.output import plural
+
+    if not found.records:
+        return "no records"
+    kind = "SequenceExamples" if found.sequence_features else "Examples"
+    return f"{kind}; looked at {plural(found.records, 'record')}"
+
+
+def _print_features(found: InferredFeatures) -> None:
+    from tfreel.cli.output import Column, Rows
+    from tfreel.inference.text import gaps, kind_and_shape, seen
+
+    columns = [
+        Column("name", "feature"),
+        Column("kind", "kind"),
+        Column("values", "values"),
+        Column("gaps", ""),
+    ]
+    with Rows(columns, "table") as rows:
+        for profile in [*found.profiles.values(), *found.sequence_profiles.values()]:
+            rows.add(
+                {
+                    "name": profile.name,
+                    "kind": kind_and_shape(profile),
+                    "values": seen(profile),
+                    "gaps": ", ".join(gaps(profile)),
+                }
+            )
