@@ -373,7 +373,14 @@ std::optional<ParseFault> RowReader::write(std::span<const Bytes> records, std::
 void RowReader::write_unit(const FeatureSpec& spec, Column& column, const Unit& unit) {
   std::size_t value = unit.first;
   std::size_t byte = unit.first_byte;
+  // Another thread may write to a bytearray or a mapped file while it is read: what was counted
+  // then no longer holds, and only what was counted has a place.
+  const auto require_place = [&](bool has_place) {
+    if (!has_place) throw Malformed{unit.bytes.data(), "a record that changes while it is read"};
+  };
   const auto add = [&](Bytes bytes) {
+    require_place(value < unit.first + unit.count &&
+                  bytes.size() <= unit.first_byte + unit.payload - byte);
     column.value_offsets[value++] = static_cast<std::int64_t>(byte);
     if (!bytes.empty()) std::memcpy(column.data.data() + byte, bytes.data(), bytes.size());
     byte += bytes.size();
@@ -389,9 +396,14 @@ void RowReader::write_unit(const FeatureSpec& spec, Column& column, const Unit& 
     if (spec.kind == Kind::bytes) read_bytes(unit.bytes, add);
   } else {
     const Values& values = gather(unit);
+    require_place(values.size() == unit.count &&
+                  (values.kind == spec.kind || values.kind == Kind::none));
     std::copy(values.ints.begin(), values.ints.end(), column.ints.data() + value);
     std::copy(values.floats.begin(), values.floats.end(), column.floats.data() + value);
     for (const Bytes bytes : values.bytes) add(bytes);
+  }
+  if (spec.kind == Kind::bytes) {
+    require_place(value == unit.first + unit.count && byte == unit.first_byte + unit.payload);
   }
 }
 

@@ -312,6 +312,19 @@ def test_batch_gives_arrays(batch: Batch) -> None:
     assert arrays["words"].shape == (4,)
 
 
+def test_columns_pickle(batch: Batch) -> None:
+    again = pickle.loads(pickle.dumps(batch))
+    assert again.to_pydict() == batch.to_pydict()
+    assert again["l"].row_splits.dtype == np.int32
+    column = words(*[b"x" * 1000] * 100)
+    assert len(pickle.dumps(column[:2])) < 5000
+    assert pickle.loads(pickle.dumps(column[98:])).to_list() == column[98:].to_list()
+    assert len(pickle.dumps(rows(*[1000] * 100)[:2])) < 20_000
+    assert pickle.loads(pickle.dumps(nested()[1:])).to_list() == nested()[1:].to_list()
+    part = pickle.loads(pickle.dumps(batch.slice(1, 3)))
+    assert part.to_pydict() == batch.slice(1, 3).to_pydict()
+
+
 def test_batch_wants_columns_of_one_length() -> None:
     with pytest.raises(ValueError, match="column 'b' has 3 rows"):
         Batch({"a": np.zeros(2), "b": np.zeros(3)})
@@ -331,6 +344,22 @@ def test_sequences_unpack_and_answer_to_names() -> None:
     assert found.num_rows == 1
     with pytest.raises(KeyError, match="ask one of them"):
         found["both"]
+
+
+def test_lengths_go_by_the_name_of_the_feature() -> None:
+    record = sequence_example({}, {"v": [ints(1, 2), ints()], "l": [ints(1, 1), ints()]})
+    spec = RaggedFeature("int64", value_key="v", partitions=[RaggedFeature.RowLengths("l")])
+    found = parse_sequence([record], None, {"r": spec})
+    assert {name: lengths.tolist() for name, lengths in found.lengths.items()} == {"r": [2]}
+    assert found["r"].to_list() == [[[[1], [2]], []]]
+
+
+def test_steps_must_match_their_partitions() -> None:
+    record = sequence_example({}, {"v": [ints(1, 2), ints()], "l": [ints(1, 1)]})
+    spec = RaggedFeature("int64", value_key="v", partitions=[RaggedFeature.RowLengths("l")])
+    with pytest.raises(FeatureMismatchError, match="another number of steps") as caught:
+        parse_sequence([sequence_example({}, {}), record], None, {"r": spec})
+    assert caught.value.record == 1
 
 
 def test_sequences_without_context_know_their_rows() -> None:
@@ -499,6 +528,16 @@ def test_ragged_rows_are_padded() -> None:
     assert text.to_dense().to_list() == [[b"v0", b"v1"], [b"", b""], [b"v2", b""]]
     assert text.to_dense(b"--", length=1).to_list() == [[b"v0"], [b"--"], [b"v2"]]
     assert text[1:].to_dense(b"-").to_list() == [[b"-"], [b"v2"]]
+
+
+@pytest.mark.parametrize("default", [0.5, "x", b"x", [1, 2], 1j])
+def test_rows_are_padded_with_their_own_kind(default: Any) -> None:
+    for column in (rows(2, 0), Sparse.from_ragged(rows(2, 0))):
+        with pytest.raises(TypeError, match="default must be one number of dtype int64"):
+            column.to_dense(default)
+    with pytest.raises(TypeError):
+        rows(2, 0, dtype="bytes").to_dense("text")
+    assert rows(1, 0, dtype="float32").to_dense(-0.5).tolist() == [[0.0], [-0.5]]
 
 
 def test_ragged_remembers_what_was_absent() -> None:

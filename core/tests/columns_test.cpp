@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "messages.hpp"
+#include "rows.hpp"
 
 namespace tfreel {
 namespace {
@@ -211,6 +212,35 @@ TEST(feature_lists_keep_their_steps) {
       fault(parse_all({records[0]}, {in_lists(fixed("l", Kind::ints, 2))}, 1, true));
   CHECK(uneven.what == ParseFault::What::wrong_count);
   CHECK_EQ(uneven.step, 1u);
+}
+
+// As a bytearray does in another thread, or a mapped file.
+TEST(records_that_change_while_they_are_read_do_no_harm) {
+  const std::string word(20, 'w');
+  const std::string simple = entry("s", strings({word, word, word}));
+  const std::string odd = entry("s", field(9, "?") + strings({word, word}) + strings({word}));
+  const std::string numbers = entry("s", field(9, "?") + ints({1, 2, 3}) + ints({4}));
+  for (const auto& [kind, inside] :
+       {std::pair{Kind::bytes, simple}, std::pair{Kind::bytes, odd}, std::pair{Kind::ints, simple},
+        std::pair{Kind::ints, numbers}, std::pair{Kind::ints, entry("s", ints({1, 2, 300}))}}) {
+    for (std::size_t at = 0; at < inside.size() + 2; ++at) {
+      for (const int byte : {0, 1, 5, 0x0a, 0x12, 0x1a, 42, 64, 0x80, 0xff}) {
+        std::string record = example(inside);
+        const std::vector<FeatureSpec> asked{spec("s", kind)};
+        std::vector<Column> made(1);
+        made[0].kind = kind;
+        RowReader reader(asked, made, false);
+        const std::vector<Bytes> records{bytes_of(record)};
+        if (reader.read(records, 0)) continue;  // not of this kind
+        const Unit& unit = reader.units()[0].units[0];
+        made[0].ints.resize(kind == Kind::ints ? unit.count : 0);
+        made[0].data.resize(unit.payload);
+        made[0].value_offsets.resize(unit.count + 1);
+        record[at] = static_cast<char>(byte);
+        reader.write(records, 0);  // the sanitizers watch
+      }
+    }
+  }
 }
 
 TEST(a_shape_that_no_record_fills_asks_for_no_memory) {

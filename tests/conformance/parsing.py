@@ -562,6 +562,42 @@ def partition_cases() -> list[Case]:
     return cases
 
 
+def sequence_partition_cases() -> list[Case]:
+    """Partitions in the context, and in every step of a feature list."""
+    context = {"values": ints(1, 2, 3), "lengths": ints(2, 0, 1), "splits": ints(0, 2, 2, 3)}
+    lists = {
+        "values": [ints(1, 2, 3, 4), ints(), ints(5, 6)],
+        "lengths": [ints(1, 3), ints(), ints(0, 2)],
+        "splits": [ints(0, 1, 4), ints(0), ints(0, 0, 2)],
+        "ids": [ints(0, 1, 1, 1), ints(), ints(1, 1)],
+    }
+    batches = {
+        "one": [sequence_example(context, lists)],
+        "some": [
+            sequence_example({}, {}),
+            sequence_example(context, lists),
+            sequence_example({}, {key: steps[:1] for key, steps in lists.items()}),
+        ],
+    }
+    partitions: dict[str, list[tuple[str, Any]]] = {
+        "lengths": [("RowLengths", "lengths")],
+        "splits": [("RowSplits", "splits")],
+        "ids": [("ValueRowIds", "ids")],
+        "uniform": [("UniformRowLength", 2)],
+        "lengths of ones": [("RowLengths", "lengths"), ("UniformRowLength", 1)],
+    }
+    cases = []
+    for splits in ("int32", "int64"):
+        for name, chosen in partitions.items():
+            spec = {"r": ragged("int64", *chosen, splits=splits, value_key="values")}
+            for batch, records in batches.items():
+                full = f"sequence partitions, {splits}, {name}: {batch}"
+                cases.append(Case(f"{full}, in the lists", {}, records, sequence_features=spec))
+                if name in ("lengths", "splits", "lengths of ones"):
+                    cases.append(Case(f"{full}, in the context", spec, records, sequence_features={}))
+    return cases
+
+
 def sparse_cases() -> list[Case]:
     records = [
         example({"i": ints(5, 0, 3), "j": ints(1, 1, 0), "v": feature("float32", [0.5, 1.5, 2.5])}),
@@ -620,7 +656,8 @@ def spec_cases() -> list[Case]:
 
 
 def all_cases() -> list[Case]:
-    return example_cases() + sequence_cases() + partition_cases() + sparse_cases() + spec_cases()
+    in_examples = example_cases() + partition_cases() + sparse_cases() + spec_cases()
+    return in_examples + sequence_cases() + sequence_partition_cases()
 
 
 # Results, in one form for both.

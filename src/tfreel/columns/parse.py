@@ -82,10 +82,11 @@ def parse_sequence(
     found = _found(views, [context, lists], threads, sequences=True)
     rows = _count(views)
     steps = found[len(context.specs) :]
+    by_key = dict(zip(lists.specs, steps, strict=True))
     lengths = {
-        key: raw.step_offsets[1:] - raw.step_offsets[:-1]
-        for key, raw in zip(lists.specs, steps, strict=True)
-        if raw.step_offsets is not None
+        name: offsets[1:] - offsets[:-1]
+        for name, key in lists.value_keys.items()
+        if (offsets := by_key[key].step_offsets) is not None
     }
     return SequenceBatch(
         _batch(context, found[: len(context.specs)], rows), _batch(lists, steps, rows), lengths

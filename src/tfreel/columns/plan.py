@@ -96,12 +96,14 @@ class Plan:
         in_context: These are features of its context.
         specs: What to ask for, by key.
         builders: For each feature, what makes its column of the arrays of all keys.
+        value_keys: For each feature, the key of its values.
     """
 
     in_lists: bool = False
     in_context: bool = False
     specs: dict[str, _core.FeatureSpec] = field(default_factory=dict)
     builders: dict[str, Build] = field(default_factory=dict)
+    value_keys: dict[str, str] = field(default_factory=dict)
     _shared: dict[str, DType] = field(default_factory=dict)
 
     def add(self, name: str, feature: Feature) -> None:
@@ -120,6 +122,8 @@ class Plan:
                 f" FixedLenSequenceFeature, not {type(feature).__name__}"
             )
         self.builders[name] = add(self, name, feature)
+        value_key = getattr(feature, "value_key", None)
+        self.value_keys[name] = name if value_key is None else value_key
 
     def ask(self, key: str, dtype: DType, **options: Any) -> None:
         """Asks for a key that nothing else may ask for."""

@@ -141,15 +141,37 @@ class Ragged:
         if isinstance(self.values, BytesColumn):
             return _padded_strings(self, self.values, width, b"" if default is None else default)
         inner = self.values.shape[1:]
-        dense = np.full((len(self), width, *inner), 0 if default is None else default, self.values.dtype)
+        dense = np.full((len(self), width, *inner), padding(default, self.values.dtype), self.values.dtype)
         kept = np.minimum(lengths, width)
         dense[np.arange(width) < kept[:, None]] = self.values[_places(self.offsets, kept)]
         return dense
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = self.trimmed()  # a slice must not take along all the rest
+        return _revive, (rows.values, rows.offsets, rows.present, rows._splits_dtype)
 
     def __repr__(self) -> str:
         values = self.values
         inner = f"dtype {values.dtype}" if isinstance(values, np.ndarray) else repr(values).strip("<>")
         return f"<tfreel.Ragged of {len(self)} rows, {inner}>"
+
+
+def _revive(
+    values: Flat | Ragged, offsets: I64, present: npt.NDArray[np.bool_] | None, splits: str
+) -> Ragged:
+    return Ragged(values, offsets, present=present, row_splits_dtype=splits)
+
+
+def padding(default: Any, dtype: npt.DTypeLike) -> Any:
+    """The number to pad with: zero if none is given.
+
+    Raises:
+        TypeError: It is no number, or not one of the dtype.
+    """
+    given = np.asarray(0 if default is None else default)
+    if given.ndim or given.dtype.kind not in ("iub" if np.dtype(dtype).kind == "i" else "iubf"):
+        raise TypeError(f"default must be one number of dtype {np.dtype(dtype)}, not {default!r}")
+    return given
 
 
 def _places(offsets: I64, lengths: I64) -> I64:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.columns.ragged import Flat, Ragged
+from tfreel.columns.ragged import Flat, Ragged, padding
 from tfreel.columns.strings import I64, BytesColumn
 
 
@@ -89,7 +89,7 @@ class Sparse:
             filled = np.full(self.dense_shape, -1, np.int64)
             filled[places] = np.arange(len(self.values))
             return _strings_at(self.values, filled, b"" if default is None else default)
-        dense = np.full(self.dense_shape, 0 if default is None else default, self.values.dtype)
+        dense = np.full(self.dense_shape, padding(default, self.values.dtype), self.values.dtype)
         dense[places] = self.values
         return dense
 

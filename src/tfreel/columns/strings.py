@@ -151,6 +151,10 @@ class BytesColumn:
         array: npt.NDArray[Any] = self.to_numpy()
         return array if dtype is None else array.astype(dtype)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        begin, end = int(self.offsets[0]), int(self.offsets[-1])  # a slice must not take along all the rest
+        return BytesColumn, (self.data[begin:end], self.offsets - begin, self.shape)
+
     def __repr__(self) -> str:
         return f"<tfreel.BytesColumn of shape {self.shape}, {self.data.nbytes:,} bytes>"
 
