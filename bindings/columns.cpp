@@ -75,8 +75,9 @@ nb::object to_tuple(Column& column, const FeatureSpec& spec) {
 }
 
 nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec*>& features,
-                         bool sequences, std::size_t threads) {
-  const RecordViews views(records);
+                         bool sequences, std::size_t threads, nb::object order) {
+  RecordViews views(records);
+  if (!order.is_none()) views.reorder(span_of(nb::cast<Array<std::uint64_t>>(order)));
   std::vector<FeatureSpec> specs;
   for (const FeatureSpec* spec : features) specs.push_back(*spec);
   std::variant<std::vector<Column>, ParseFault> found;
@@ -153,6 +154,7 @@ void bind_columns(nb::module_& module) {
 
   module.def("parse", &parse_records, nb::arg("records"), nb::arg("features"), nb::kw_only(),
              nb::arg("sequences") = false, nb::arg("threads") = 1,
+             nb::arg("order").none() = nb::none(),
              "A tuple of arrays for each feature, or a ParseFault.");
   module.def("feature_names", &feature_names, nb::arg("record"), nb::arg("map_field"),
              "The names in one of the maps of a message, as far as it can be read.");

@@ -30,4 +30,14 @@ RecordViews::RecordViews(nb::handle records) {
   }
 }
 
+void RecordViews::reorder(std::span<const std::uint64_t> order) {
+  std::vector<std::span<const std::byte>> views;
+  views.reserve(order.size());
+  for (const std::uint64_t i : order) {
+    if (i >= views_.size()) throw nb::index_error("order names a record that is not there");
+    views.push_back(views_[i]);
+  }
+  views_ = std::move(views);
+}
+
 }  // namespace tfreel::python

@@ -14,6 +14,8 @@ namespace tfreel::python {
 class RecordViews {
  public:
   explicit RecordViews(nb::handle records);
+  // The same records in another order: the i-th is then the one that was the order[i]-th.
+  void reorder(std::span<const std::uint64_t> order);
 
   std::span<const std::span<const std::byte>> views() const noexcept { return views_; }
 

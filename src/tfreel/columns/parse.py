@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from tfreel import _core
 from tfreel.columns.batch import Batch, SequenceBatch
@@ -13,7 +17,36 @@ from tfreel.features.kinds import Feature
 from tfreel.storage.paths import display
 from tfreel.threads import thread_count
 
-Records: TypeAlias = _core.Block | Iterable[Any]
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Records in blocks or one by one, and the order in which they are meant.
+
+    Attributes:
+        views: Blocks, and whatever else holds bytes.
+        order: Which of all records in them is the first, the second, …; None if they are in order.
+    """
+
+    views: Sequence[Any]
+    order: npt.NDArray[np.uint64] | None = None
+
+    def __len__(self) -> int:
+        if self.order is not None:
+            return len(self.order)
+        return sum(len(view) if isinstance(view, _core.Block) else 1 for view in self.views)
+
+    def __getitem__(self, row: int) -> bytes:
+        if self.order is not None:
+            row = int(self.order[row])
+        for view in self.views:
+            size = len(view) if isinstance(view, _core.Block) else 1
+            if row < size:
+                return view[row] if isinstance(view, _core.Block) else bytes(view)
+            row -= size
+        raise IndexError(row)
+
+
+Records: TypeAlias = Picked | _core.Block | Iterable[Any]
 Features: TypeAlias = Mapping[str, Feature]
 
 
@@ -45,8 +78,8 @@ def parse(records: Records, features: Features, *, threads: int | None = None) -
     plan = _planned("example", features)
     if not features:
         raise ValueError("no features are asked for")
-    views = _views(records)
-    return _batch(plan, _found(views, [plan], threads), _count(views))
+    picked = _picked(records)
+    return _batch(plan, _found(picked, [plan], threads), len(picked))
 
 
 def parse_sequence(
@@ -78,9 +111,9 @@ def parse_sequence(
         raise ValueError("no features are asked for")
     context = _planned("context", context_features or {})
     lists = _planned("lists", sequence_features or {})
-    views = _views(records)
-    found = _found(views, [context, lists], threads, sequences=True)
-    rows = _count(views)
+    picked = _picked(records)
+    found = _found(picked, [context, lists], threads, sequences=True)
+    rows = len(picked)
     steps = found[len(context.specs) :]
     by_key = dict(zip(lists.specs, steps, strict=True))
     lengths = {
@@ -116,44 +149,27 @@ def _planned(place: Literal["example", "context", "lists"], features: Features) 
     return plan
 
 
-def _views(records: Records) -> _core.Block | tuple[Any, ...]:
-    if isinstance(records, _core.Block):
+def _picked(records: Records) -> Picked:
+    if isinstance(records, Picked):
         return records
+    if isinstance(records, _core.Block):
+        return Picked((records,))
     if isinstance(records, (str, bytes, bytearray, memoryview)):
         raise TypeError("records must be many: put a single one into a list; paths go to tfreel.read first")
     blocks = getattr(records, "blocks", None)
-    return tuple(blocks() if blocks is not None else records)
+    return Picked(tuple(blocks() if blocks is not None else records))
 
 
-def _count(views: _core.Block | tuple[Any, ...]) -> int:
-    if isinstance(views, _core.Block):
-        return len(views)
-    return sum(len(view) if isinstance(view, _core.Block) else 1 for view in views)
-
-
-def _found(
-    views: _core.Block | tuple[Any, ...], plans: list[Plan], threads: int | None, *, sequences: bool = False
-) -> list[Raw]:
+def _found(picked: Picked, plans: list[Plan], threads: int | None, *, sequences: bool = False) -> list[Raw]:
     keys = [(plan, key) for plan in plans for key in plan.specs]
     specs = [plan.specs[key] for plan, key in keys]
-    found = _core.parse(views, specs, sequences=sequences, threads=thread_count(threads))
+    found = _core.parse(
+        picked.views, specs, sequences=sequences, threads=thread_count(threads), order=picked.order
+    )
     if isinstance(found, _core.ParseFault):
         plan, key = keys[found.feature] if keys else (Plan(), "")
-        raise _error(found, plan, key, views)
+        raise _error(found, plan, key, picked)
     return [Raw(*arrays) for arrays in found]
-
-
-def _record_at(views: _core.Block | tuple[Any, ...], row: int) -> bytes:
-    for view in (views,) if isinstance(views, _core.Block) else views:
-        if not isinstance(view, _core.Block):
-            if row == 0:
-                return bytes(view)
-            row -= 1
-        elif row < len(view):
-            return view[row]
-        else:
-            row -= len(view)
-    raise IndexError(row)
 
 
 def _batch(plan: Plan, arrays: list[Raw], rows: int) -> Batch:
@@ -161,9 +177,7 @@ def _batch(plan: Plan, arrays: list[Raw], rows: int) -> Batch:
     return Batch({name: build(found) for name, build in plan.builders.items()}, rows)
 
 
-def _error(
-    fault: _core.ParseFault, plan: Plan, key: str, views: _core.Block | tuple[Any, ...]
-) -> TfreelError:
+def _error(fault: _core.ParseFault, plan: Plan, key: str, picked: Picked) -> TfreelError:
     what = "SequenceExample" if plan.in_lists or plan.in_context else "Example"
     if fault.kind in ("proto_malformed", "record_too_large"):
         why = f"{fault.why} at byte {fault.byte}" if fault.why else "it is larger than 2 GiB"
@@ -173,7 +187,7 @@ def _error(
         error.byte = fault.byte
         return error
     if fault.kind == "feature_missing":
-        names = _core.feature_names(_record_at(views, fault.row), 2 if plan.in_lists else 1)
+        names = _core.feature_names(picked[fault.row], 2 if plan.in_lists else 1)
         noun = "feature list" if plan.in_lists else "feature"
         missing = MissingFeatureError(
             f"{noun} {key!r} is missing in record {fault.row}; {similar(key, names)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import hashlib
 import operator
 import threading
 import warnings
@@ -135,6 +136,40 @@ class Records(Sequence[bytes]):
         """All records in blocks: for callers that want no Python object per record."""
         return read(self.files, compression=self._config["compression"]).blocks()
 
+    def views(self, positions: U64) -> tuple[list[_core.Block | bytes], U64 | None]:
+        """The records at these positions, without an object for each where that is possible.
+
+        Returns:
+            Blocks, and bytes of compressed files, file by file; and where among all of their records the
+            first, second, … of the positions is. None if they are in order already.
+        """
+        if len(self.files) == 1:
+            return self._handles.get(0).views(positions), None
+        files = np.searchsorted(self._starts, positions.astype(np.int64), "right") - 1
+        by_file = np.argsort(files, kind="stable")
+        views: list[_core.Block | bytes] = []
+        borders = np.flatnonzero(np.diff(files[by_file])) + 1
+        for places in np.split(by_file, borders):
+            if len(places):
+                file = int(files[places[0]])
+                views += self._handles.get(file).views(positions[places] - np.uint64(self._start_list[file]))
+        order = np.empty(len(positions), np.uint64)
+        order[by_file] = np.arange(len(positions), dtype=np.uint64)
+        return views, order
+
+    def place(self, position: int) -> tuple[str, int, int]:
+        """The file of a record, its number in that file, and its offset."""
+        file = bisect.bisect_right(self._start_list, position) - 1
+        record = position - self._start_list[file]
+        return self.files[file], record, int(self._indexes[file].offsets[record])
+
+    def fingerprint(self) -> str:
+        """A hash of what the files hold, whatever their names and places."""
+        digest = hashlib.sha256()
+        for index in self._indexes:
+            digest.update(index.fingerprint())
+        return digest.hexdigest()[:16]
+
     def __repr__(self) -> str:
         return f"<tfreel.Records: {len(self):,} records in {len(self.files):,} files>"
 
@@ -233,10 +268,24 @@ class _Handle:
         """The records at `picks`, or as many of them as come at once."""
         if self._seekable is not None:
             return self._fetch_inflated(self._seekable, picks)
+        return self._fetch_block(picks).to_list()
+
+    def views(self, picks: U64) -> list[_core.Block | bytes]:
+        """All records at `picks`, in blocks if that is possible."""
+        views: list[_core.Block | bytes] = []
+        while len(picks):
+            if self._seekable is not None:
+                some = self._fetch_inflated(self._seekable, picks)
+                views += some
+                picks = picks[len(some) :]
+            else:
+                views.append(block := self._fetch_block(picks))
+                picks = picks[len(block) :]
+        return views
+
+    def _fetch_block(self, picks: U64) -> _core.Block:
         found = self._try(picks)
-        if isinstance(found, _core.Fault):
-            found = self._try_again(found, picks)
-        return found.to_list()
+        return self._try_again(found, picks) if isinstance(found, _core.Fault) else found
 
     def _try(self, picks: U64) -> _core.Block | _core.Fault:
         try:
