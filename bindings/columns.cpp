@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "record_views.hpp"
@@ -108,22 +110,50 @@ nb::list feature_names(nb::handle record, std::uint32_t map_field) {
   return names;
 }
 
+// Where a value lies, checked: offsets may be anybody's.
+std::span<const std::byte> value_at(std::span<const std::byte> data,
+                                    std::span<const std::int64_t> offsets, std::size_t i) {
+  const std::int64_t begin = offsets[i];
+  const std::int64_t end = offsets[i + 1];
+  if (begin < 0 || end < begin || static_cast<std::uint64_t>(end) > data.size()) {
+    throw nb::value_error("offsets that do not fit their data");
+  }
+  return data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+}
+
 nb::list split_bytes(const Array<std::uint8_t>& data, const Array<std::int64_t>& offsets) {
   const auto bytes = std::as_bytes(span_of(data));
   const auto places = span_of(offsets);
   const std::size_t count = places.empty() ? 0 : places.size() - 1;
   nb::list values = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
   for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t begin = places[i];
-    const std::int64_t end = places[i + 1];
-    if (begin < 0 || end < begin || static_cast<std::uint64_t>(end) > bytes.size()) {
-      throw nb::value_error("offsets that do not fit their data");
-    }
-    const auto value =
-        bytes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-    PyList_SET_ITEM(values.ptr(), static_cast<Py_ssize_t>(i), to_bytes(value).release().ptr());
+    PyList_SET_ITEM(values.ptr(), static_cast<Py_ssize_t>(i),
+                    to_bytes(value_at(bytes, places, i)).release().ptr());
   }
   return values;
+}
+
+nb::object take_bytes(const Array<std::uint8_t>& data, const Array<std::int64_t>& offsets,
+                      const Array<std::int64_t>& picks) {
+  const auto bytes = std::as_bytes(span_of(data));
+  const auto places = span_of(offsets);
+  const auto wanted = span_of(picks);
+  Buffer<std::byte> taken;
+  Buffer<std::int64_t> bounds;
+  bounds.reserve(wanted.size() + 1);
+  bounds.push_back(0);
+  for (const std::int64_t pick : wanted) {
+    if (pick < 0 || static_cast<std::size_t>(pick) + 1 >= places.size()) {
+      throw nb::index_error("a value that is not there");
+    }
+    const auto value = value_at(bytes, places, static_cast<std::size_t>(pick));
+    const std::size_t before = taken.size();
+    taken.resize(before + value.size());
+    std::copy(value.begin(), value.end(), taken.data() + before);
+    bounds.push_back(static_cast<std::int64_t>(taken.size()));
+  }
+  taken.shrink();
+  return nb::make_tuple(to_array(taken), to_array(bounds));
 }
 
 }  // namespace
@@ -160,6 +190,8 @@ void bind_columns(nb::module_& module) {
              "The names in one of the maps of a message, as far as it can be read.");
   module.def("split_bytes", &split_bytes, nb::arg("data"), nb::arg("offsets"),
              "The values of a column of bytes, as a list.");
+  module.def("take_bytes", &take_bytes, nb::arg("data"), nb::arg("offsets"), nb::arg("picks"),
+             "Data and offsets of some values of a column of bytes, in any order.");
 }
 
 }  // namespace tfreel::python

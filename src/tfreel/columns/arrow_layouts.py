@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tfreel import _core
 from tfreel.columns.arrow import Tensor
 from tfreel.columns.ragged import Flat, Ragged
 from tfreel.columns.strings import I64, U8, BytesColumn
@@ -74,8 +75,8 @@ class Strings:
         return replace(self, valid=valid)
 
     def take(self, rows: I64) -> Strings:
-        offsets, places = _gathered(self.offsets, rows)
-        return Strings(self.data[places], offsets, _picked_valid(self.valid, rows))
+        data, offsets = _core.take_bytes(self.data, self.offsets, rows)
+        return Strings(data, offsets, _picked_valid(self.valid, rows))
 
     def dense(self) -> BytesColumn:
         return BytesColumn(self.data, self.offsets)

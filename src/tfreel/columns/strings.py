@@ -95,10 +95,8 @@ class BytesColumn:
         rows = row_numbers(rows, len(self))
         step = math.prod(self.shape[1:])
         picks = (rows[:, None] * step + np.arange(step)).ravel()
-        lengths = np.diff(self.offsets)[picks]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        places = np.repeat(self.offsets[picks] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return BytesColumn(self.data[places], offsets, (len(rows), *self.shape[1:]))
+        data, offsets = _core.take_bytes(self.data, self.offsets, picks)
+        return BytesColumn(data, offsets, (len(rows), *self.shape[1:]))
 
     def to_list(self) -> list[Any]:
         """The values as `bytes`, in lists nested as the shape is."""
