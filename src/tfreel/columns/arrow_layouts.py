@@ -75,6 +75,8 @@ class Strings:
         return replace(self, valid=valid)
 
     def take(self, rows: I64) -> Strings:
+        if not len(self):  # a dictionary without entries, behind a column of nulls
+            return Strings(self.data[:0], np.zeros(len(rows) + 1, np.int64), _picked_valid(self.valid, rows))
         data, offsets = _core.take_bytes(self.data, self.offsets, rows)
         return Strings(data, offsets, _picked_valid(self.valid, rows))
 
