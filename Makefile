@@ -42,11 +42,11 @@ check-core: $(VENV)/check
 	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
 
 system: ## install the Debian packages that `make fuzz` needs; asks for root
-	@$(FUZZ_PROBE) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y clang > /dev/null)
+	@$(FUZZ_PROBE) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y clang libclang-rt-dev > /dev/null)
 	@$(FUZZ_PROBE) && echo "clang and its fuzzer are there"
 
 fuzz: $(VENV)/check ## let clang's fuzzer look for bytes that hurt the core; FUZZ_SECONDS=60 for each target
-	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang" && exit 1)
+	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang libclang-rt-dev" && exit 1)
 	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ -DTFREEL_FUZZ=ON -DTFREEL_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/fuzz.log 2>&1 || (cat build/fuzz.log; exit 1)
 	$(BIN)/cmake --build build/fuzz
 	for name in $(FUZZ_TARGETS); do mkdir -p build/fuzz/corpus/$$name; build/fuzz/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name core/fuzz/seeds/$$name || exit 1; done
