@@ -77,7 +77,8 @@ nb::object to_tuple(Column& column, const FeatureSpec& spec) {
 }
 
 nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec*>& features,
-                         bool sequences, std::size_t threads, nb::object order) {
+                         bool sequences, std::size_t threads, std::size_t bytes_per_thread,
+                         nb::object order) {
   RecordViews views(records);
   if (!order.is_none()) views.reorder(span_of(nb::cast<Array<std::uint64_t>>(order)));
   std::vector<FeatureSpec> specs;
@@ -85,7 +86,8 @@ nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec
   std::variant<std::vector<Column>, ParseFault> found;
   {
     const Unlocked unlocked;
-    found = parse(views.views(), specs, sequences, threads);
+    found =
+        parse(views.views(), specs, sequences, threads, std::max<std::size_t>(1, bytes_per_thread));
   }
   if (const auto* fault = std::get_if<ParseFault>(&found)) return nb::cast(*fault);
   nb::list columns;
@@ -183,7 +185,7 @@ void bind_columns(nb::module_& module) {
       .def_ro("step", &ParseFault::step);
 
   module.def("parse", &parse_records, nb::arg("records"), nb::arg("features"), nb::kw_only(),
-             nb::arg("sequences") = false, nb::arg("threads") = 1,
+             nb::arg("sequences") = false, nb::arg("threads") = 1, nb::arg("bytes_per_thread") = 1,
              nb::arg("order").none() = nb::none(),
              "A tuple of arrays for each feature, or a ParseFault.");
   module.def("feature_names", &feature_names, nb::arg("record"), nb::arg("map_field"),

@@ -15,7 +15,7 @@ namespace {
 // small and what is written afterwards is still in cache.
 constexpr std::size_t kStretchBytes = std::size_t{8} << 20;
 constexpr std::size_t kStretchRows = std::size_t{1} << 16;
-// Less work than this is done sooner than a thread has started.
+// Fewer rows than these are read sooner than a thread has started, whatever is in them.
 constexpr std::size_t kRowsPerThread = 128;
 
 std::size_t stretch_length(std::span<const Bytes> records) noexcept {
@@ -44,12 +44,19 @@ struct Part {
 class Parser {
  public:
   Parser(std::span<const Bytes> records, std::span<const FeatureSpec> features, bool sequences,
-         std::size_t threads)
+         std::size_t threads, std::size_t bytes_per_thread)
       : records_(records), features_(features), columns_(features.size()), threads_(threads) {
+    shortest_ = kLongestMessage;
+    std::size_t bytes = 0;
+    for (const Bytes record : records_) {
+      shortest_ = std::min(shortest_, record.size());
+      bytes += record.size();
+    }
     for (const FeatureSpec& spec : features_) stop_where_too_short(spec);
     for (std::size_t i = 0; i < features_.size(); ++i) prepare(features_[i], columns_[i]);
     const std::size_t most = std::max<std::size_t>(
-        1, std::min(threads, std::min(records_.size(), kStretchRows) / kRowsPerThread));
+        1, std::min({threads, std::min(records_.size(), kStretchRows) / kRowsPerThread,
+                     bytes / bytes_per_thread}));
     parts_.reserve(most);
     for (std::size_t i = 0; i < most; ++i) {
       parts_.push_back({.reader = RowReader(features_, columns_, sequences), .fault = {}});
@@ -72,6 +79,7 @@ class Parser {
   std::size_t count_long_enough(const FeatureSpec& spec) const {
     if (!spec.required) return records_.size();
     const std::size_t least = spec.kind == Kind::floats ? sizeof(float) : 1;
+    if (shortest_ / least >= spec.count) return records_.size();
     const auto first = std::find_if(records_.begin(), records_.end(), [&](Bytes record) {
       return record.size() / least < spec.count;
     });
@@ -202,6 +210,7 @@ class Parser {
   std::span<const FeatureSpec> features_;
   std::vector<Column> columns_;
   std::size_t threads_;
+  std::size_t shortest_ = 0;  // of the records, in bytes
   std::vector<Part> parts_;
   std::size_t used_ = 0;  // parts of this stretch
 };
@@ -210,8 +219,9 @@ class Parser {
 
 std::variant<std::vector<Column>, ParseFault> parse(std::span<const Bytes> records,
                                                     std::span<const FeatureSpec> features,
-                                                    bool sequences, std::size_t threads) {
-  return Parser(records, features, sequences, threads).run();
+                                                    bool sequences, std::size_t threads,
+                                                    std::size_t bytes_per_thread) {
+  return Parser(records, features, sequences, threads, bytes_per_thread).run();
 }
 
 }  // namespace tfreel

@@ -60,9 +60,11 @@ struct ParseFault {
 };
 
 // A column for each of `features`, in their order; or what is wrong with the first bad record.
-// Records are SequenceExamples if `sequences`, otherwise Examples.
+// Records are SequenceExamples if `sequences`, otherwise Examples. A thread is started only for
+// `bytes_per_thread` of records or more: with fewer it would come too late.
 std::variant<std::vector<Column>, ParseFault> parse(std::span<const Bytes> records,
                                                     std::span<const FeatureSpec> features,
-                                                    bool sequences, std::size_t threads);
+                                                    bool sequences, std::size_t threads,
+                                                    std::size_t bytes_per_thread);
 
 }  // namespace tfreel

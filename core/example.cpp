@@ -43,8 +43,16 @@ std::size_t letter_size(Bytes bytes) noexcept {
 
 // A varint ends with the byte whose highest bit is clear.
 std::size_t count_varints(Bytes run) noexcept {
-  return static_cast<std::size_t>(
-      std::count_if(run.begin(), run.end(), [](std::byte b) { return b < std::byte{0x80}; }));
+  std::size_t going_on = 0;  // bytes that another one follows
+  std::size_t i = 0;
+  for (; i + 8 <= run.size(); i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, run.data() + i, sizeof word);
+    // Of the product, the highest byte is the sum of all bytes of the other factor.
+    going_on += (word >> 7 & 0x0101010101010101) * 0x0101010101010101 >> 56;
+  }
+  for (; i < run.size(); ++i) going_on += run[i] >= std::byte{0x80};
+  return run.size() - going_on;
 }
 
 }  // namespace

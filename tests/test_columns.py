@@ -218,6 +218,13 @@ def test_a_malformed_record_names_the_byte() -> None:
         parse_sequence([b"\x0a"], {"a": VarLenFeature("int64")})
 
 
+@pytest.fixture
+def eager_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads start for whatever there is to do."""
+    monkeypatch.setattr(sys.modules["tfreel.columns.parse"], "_BYTES_PER_THREAD", 1)
+
+
+@pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_of_many_bad_records_the_first_is_named(threads: int) -> None:
     """A varint that is too long is only found when values are written, after all of a stretch was counted."""
@@ -235,6 +242,7 @@ def test_of_many_bad_records_the_first_is_named(threads: int) -> None:
 # Threads.
 
 
+@pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("threads", [2, 3, 8])
 def test_threads_make_no_difference(threads: int) -> None:
     records = [

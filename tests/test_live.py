@@ -1228,7 +1228,7 @@ def test_an_interrupted_reader_of_a_pipe_does_not_pretend_that_nothing_is_missin
 
 
 def inflating_threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "tfreel-inflate"]
+    return [thread for thread in threading.enumerate() if thread.name == "tfreel-ahead"]
 
 
 def assert_threads_end() -> None:

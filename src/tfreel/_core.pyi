@@ -180,6 +180,7 @@ def parse(
     *,
     sequences: bool = False,
     threads: int = 1,
+    bytes_per_thread: int = 1,
     order: npt.NDArray[np.uint64] | None = None,
 ) -> list[_Raw] | ParseFault: ...
 def feature_names(record: object, map_field: int) -> list[str]: ...

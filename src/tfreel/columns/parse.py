@@ -119,7 +119,7 @@ def parse_sequence(
     lengths = {
         name: offsets[1:] - offsets[:-1]
         for name, key in lists.value_keys.items()
-        if (offsets := by_key[key].step_offsets) is not None
+        if (offsets := Raw(*by_key[key]).step_offsets) is not None
     }
     return SequenceBatch(
         _batch(context, found[: len(context.specs)], rows), _batch(lists, steps, rows), lengths
@@ -129,6 +129,8 @@ def parse_sequence(
 # Plans by what they were made for: the features, known by their ids, which they keep from being used again.
 _PLANS: dict[tuple[object, ...], tuple[Plan, tuple[Feature, ...]]] = {}
 _MOST_PLANS = 64
+
+_BYTES_PER_THREAD = 1 << 19  # with fewer bytes of records to parse, a thread would come too late
 
 
 def _planned(place: Literal["example", "context", "lists"], features: Features) -> Plan:
@@ -160,21 +162,26 @@ def _picked(records: Records) -> Picked:
     return Picked(tuple(blocks() if blocks is not None else records))
 
 
-def _found(picked: Picked, plans: list[Plan], threads: int | None, *, sequences: bool = False) -> list[Raw]:
+def _found(picked: Picked, plans: list[Plan], threads: int | None, *, sequences: bool = False) -> list[Any]:
     keys = [(plan, key) for plan in plans for key in plan.specs]
     specs = [plan.specs[key] for plan, key in keys]
     found = _core.parse(
-        picked.views, specs, sequences=sequences, threads=thread_count(threads), order=picked.order
+        picked.views,
+        specs,
+        sequences=sequences,
+        threads=thread_count(threads),
+        bytes_per_thread=_BYTES_PER_THREAD,
+        order=picked.order,
     )
     if isinstance(found, _core.ParseFault):
         plan, key = keys[found.feature] if keys else (Plan(), "")
         raise _error(found, plan, key, picked)
-    return [Raw(*arrays) for arrays in found]
+    return found
 
 
-def _batch(plan: Plan, arrays: list[Raw], rows: int) -> Batch:
+def _batch(plan: Plan, arrays: list[Any], rows: int) -> Batch:
     found = Found(dict(zip(plan.specs, arrays, strict=True)), rows)
-    return Batch({name: build(found) for name, build in plan.builders.items()}, rows)
+    return Batch({name: found.column(name, build) for name, build in plan.builders.items()}, rows)
 
 
 def _error(fault: _core.ParseFault, plan: Plan, key: str, picked: Picked) -> TfreelError:

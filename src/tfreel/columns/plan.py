@@ -77,11 +77,18 @@ class Raw(NamedTuple):
 class Found:
     """What the core found, by key."""
 
-    arrays: Mapping[str, Raw]
+    arrays: Mapping[str, tuple[Any, ...]]
     rows: int
 
     def __getitem__(self, key: str) -> Raw:
-        return self.arrays[key]
+        return Raw(*self.arrays[key])
+
+    def column(self, name: str, build: Build | None) -> Column:
+        """The column that a builder makes; without one, the values as they are."""
+        if build is not None:
+            return build(self)
+        values: npt.NDArray[Any] = self.arrays[name][0]
+        return values
 
 
 Build: TypeAlias = Callable[[Found], Column]
@@ -95,14 +102,15 @@ class Plan:
         in_lists: These are features of the feature lists of a SequenceExample.
         in_context: These are features of its context.
         specs: What to ask for, by key.
-        builders: For each feature, what makes its column of the arrays of all keys.
+        builders: For each feature, what makes its column of the arrays of all keys; None for single numbers,
+            which are their column already.
         value_keys: For each feature, the key of its values.
     """
 
     in_lists: bool = False
     in_context: bool = False
     specs: dict[str, _core.FeatureSpec] = field(default_factory=dict)
-    builders: dict[str, Build] = field(default_factory=dict)
+    builders: dict[str, Build | None] = field(default_factory=dict)
     value_keys: dict[str, str] = field(default_factory=dict)
     _shared: dict[str, DType] = field(default_factory=dict)
 
@@ -139,7 +147,7 @@ class Plan:
         self._shared[key] = dtype
 
 
-def _add_fixed(plan: Plan, name: str, feature: FixedLenFeature) -> Build:
+def _add_fixed(plan: Plan, name: str, feature: FixedLenFeature) -> Build | None:
     if plan.in_lists:
         raise ValueError(f"feature list {name!r} cannot be a FixedLenFeature: use FixedLenSequenceFeature")
     default = feature.default_value
@@ -151,6 +159,8 @@ def _add_fixed(plan: Plan, name: str, feature: FixedLenFeature) -> Build:
         default=None if default is None else np.array(default, object).ravel().tolist(),
         kindless_is_empty=plan.in_context,
     )
+    if feature.shape == () and feature.dtype != "bytes":
+        return None
     return lambda found: found[name].flat(found.rows, *feature.shape)
 
 
