@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "record_views.hpp"
+#include "rows.hpp"
 
 namespace tfreel::python {
 namespace {
@@ -83,11 +84,16 @@ nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec
   if (!order.is_none()) views.reorder(span_of(nb::cast<Array<std::uint64_t>>(order)));
   std::vector<FeatureSpec> specs;
   for (const FeatureSpec* spec : features) specs.push_back(*spec);
+  // One pool for the process: its lock is held for the moment of a hand-over only.
+  static UnitPool pool;
+  const ParseOptions options{.sequences = sequences,
+                             .threads = threads,
+                             .bytes_per_thread = std::max<std::size_t>(1, bytes_per_thread),
+                             .pool = &pool};
   std::variant<std::vector<Column>, ParseFault> found;
   {
     const Unlocked unlocked;
-    found =
-        parse(views.views(), specs, sequences, threads, std::max<std::size_t>(1, bytes_per_thread));
+    found = parse(views.views(), specs, options);
   }
   if (const auto* fault = std::get_if<ParseFault>(&found)) return nb::cast(*fault);
   nb::list columns;

@@ -43,9 +43,12 @@ struct Part {
 
 class Parser {
  public:
-  Parser(std::span<const Bytes> records, std::span<const FeatureSpec> features, bool sequences,
-         std::size_t threads, std::size_t bytes_per_thread)
-      : records_(records), features_(features), columns_(features.size()), threads_(threads) {
+  Parser(std::span<const Bytes> records, std::span<const FeatureSpec> features,
+         const ParseOptions& options)
+      : records_(records),
+        features_(features),
+        columns_(features.size()),
+        threads_(options.threads) {
     shortest_ = kLongestMessage;
     std::size_t bytes = 0;
     for (const Bytes record : records_) {
@@ -55,11 +58,13 @@ class Parser {
     for (const FeatureSpec& spec : features_) stop_where_too_short(spec);
     for (std::size_t i = 0; i < features_.size(); ++i) prepare(features_[i], columns_[i]);
     const std::size_t most = std::max<std::size_t>(
-        1, std::min({threads, std::min(records_.size(), kStretchRows) / kRowsPerThread,
-                     bytes / bytes_per_thread}));
+        1, std::min({threads_, std::min(records_.size(), kStretchRows) / kRowsPerThread,
+                     bytes / options.bytes_per_thread}));
+    UnitPool& pool = options.pool == nullptr ? own_pool_ : *options.pool;
     parts_.reserve(most);
     for (std::size_t i = 0; i < most; ++i) {
-      parts_.push_back({.reader = RowReader(features_, columns_, sequences), .fault = {}});
+      parts_.push_back(
+          {.reader = RowReader(features_, columns_, options.sequences, pool), .fault = {}});
     }
   }
 
@@ -211,6 +216,7 @@ class Parser {
   std::vector<Column> columns_;
   std::size_t threads_;
   std::size_t shortest_ = 0;  // of the records, in bytes
+  UnitPool own_pool_;
   std::vector<Part> parts_;
   std::size_t used_ = 0;  // parts of this stretch
 };
@@ -219,9 +225,8 @@ class Parser {
 
 std::variant<std::vector<Column>, ParseFault> parse(std::span<const Bytes> records,
                                                     std::span<const FeatureSpec> features,
-                                                    bool sequences, std::size_t threads,
-                                                    std::size_t bytes_per_thread) {
-  return Parser(records, features, sequences, threads, bytes_per_thread).run();
+                                                    const ParseOptions& options) {
+  return Parser(records, features, options).run();
 }
 
 }  // namespace tfreel

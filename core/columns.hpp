@@ -59,12 +59,18 @@ struct ParseFault {
   std::size_t step = 0;  // of a feature list
 };
 
+class UnitPool;
+
+struct ParseOptions {
+  bool sequences = false;  // records are SequenceExamples, otherwise Examples
+  std::size_t threads = 1;
+  std::size_t bytes_per_thread = 1;  // with fewer bytes of records, a thread would come too late
+  UnitPool* pool = nullptr;          // memory to reuse, for those who parse again and again
+};
+
 // A column for each of `features`, in their order; or what is wrong with the first bad record.
-// Records are SequenceExamples if `sequences`, otherwise Examples. A thread is started only for
-// `bytes_per_thread` of records or more: with fewer it would come too late.
 std::variant<std::vector<Column>, ParseFault> parse(std::span<const Bytes> records,
                                                     std::span<const FeatureSpec> features,
-                                                    bool sequences, std::size_t threads,
-                                                    std::size_t bytes_per_thread);
+                                                    const ParseOptions& options = {});
 
 }  // namespace tfreel

@@ -33,16 +33,40 @@ ParseFault malformed(const Malformed& error, Bytes record, std::size_t row) {
 
 }  // namespace
 
+std::vector<Unit> UnitPool::take() {
+  // Only tried: in the child of a fork, another thread's lock would never be given back.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || idle_.empty()) return {};
+  auto units = std::move(idle_.back());
+  idle_.pop_back();
+  return units;
+}
+
+void UnitPool::give_back(std::vector<Unit> units) noexcept {
+  if (units.capacity() == 0 || units.capacity() > kMostUnits) return;
+  units.clear();
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock() && idle_.size() < kMostIdle) idle_.push_back(std::move(units));
+}
+
 RowReader::RowReader(std::span<const FeatureSpec> features, std::span<Column> columns,
-                     bool sequences)
+                     bool sequences, UnitPool& pool)
     : features_(features),
       columns_(columns),
       sequences_(sequences),
       context_(make_map(features, false)),
       lists_(make_map(features, true)),
       states_(features.size()),
-      units_(features.size()) {
+      units_(features.size()),
+      pool_(&pool) {
   for (const FeatureSpec& feature : features) ways_.push_back(way_of(feature));
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    if (ways_[i] >= Way::unit) units_[i].units = pool.take();
+  }
+}
+
+RowReader::~RowReader() {
+  for (Units& units : units_) pool_->give_back(std::move(units.units));
 }
 
 RowReader::Way RowReader::way_of(const FeatureSpec& feature) noexcept {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,6 +30,21 @@ struct Unit {
   std::size_t first_byte = 0;  // and their bytes
 };
 
+// Memory for units that is reused: whoever parses batch after batch would otherwise ask the system
+// for the same pages again and again. Threads may share one.
+class UnitPool {
+ public:
+  UnitPool() { idle_.reserve(kMostIdle); }
+  std::vector<Unit> take();
+  void give_back(std::vector<Unit> units) noexcept;
+
+ private:
+  static constexpr std::size_t kMostIdle = 16;
+  static constexpr std::size_t kMostUnits = std::size_t{1} << 16;  // what is larger is not kept
+  std::mutex mutex_;
+  std::vector<std::vector<Unit>> idle_;
+};
+
 // What a stretch of records holds of one feature.
 struct Units {
   std::vector<Unit> units;           // one a row; of feature lists, one a step
@@ -39,7 +55,10 @@ struct Units {
 // Reads records on behalf of one thread.
 class RowReader {
  public:
-  RowReader(std::span<const FeatureSpec> features, std::span<Column> columns, bool sequences);
+  RowReader(std::span<const FeatureSpec> features, std::span<Column> columns, bool sequences,
+            UnitPool& pool);
+  ~RowReader();
+  RowReader(RowReader&&) = default;
 
   // Reads `records`, which are rows `first_row` and up. Nothing is kept from the stretch before.
   std::optional<ParseFault> read(std::span<const Bytes> records, std::size_t first_row);
@@ -108,6 +127,7 @@ class RowReader {
   std::vector<Way> ways_;
   std::vector<State> states_;
   std::vector<Units> units_;
+  UnitPool* pool_;
   Values values_;
   std::size_t row_ = 0;          // of the whole
   std::uint32_t local_row_ = 0;  // of the stretch

@@ -109,8 +109,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<Bytes> some = records;
     while (records.size() < 300) records.insert(records.end(), some.begin(), some.end());
   }
-  const auto one = parse(records, specs, sequences, 1, 1);
-  const auto several = parse(records, specs, sequences, 3, 1);
+  const auto one = parse(records, specs, {.sequences = sequences});
+  const auto several = parse(records, specs, {.sequences = sequences, .threads = 3});
   require(one.index() == several.index());
   if (const auto* fault = std::get_if<ParseFault>(&one)) {
     const auto& other = std::get<ParseFault>(several);

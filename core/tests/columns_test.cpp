@@ -46,7 +46,7 @@ Result parse_all(const std::vector<std::string>& records, const std::vector<Feat
                  std::size_t threads = 1, bool sequences = false) {
   std::vector<Bytes> views;
   for (const auto& record : records) views.push_back(bytes_of(record));
-  return parse(views, features, sequences, threads, 1);
+  return parse(views, features, {.sequences = sequences, .threads = threads});
 }
 
 const std::vector<Column>& columns(const Result& result) {
