@@ -3,6 +3,7 @@
 import typing as _typing
 
 from tfreel.columns import Batch, BytesColumn, Ragged, SequenceBatch, Sparse, parse, parse_sequence
+from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.errors import (
     ChecksumError,
     CorruptError,
@@ -50,6 +51,8 @@ __all__ = [
     "BytesList",
     "ChecksumError",
     "CorruptError",
+    "Dataset",
+    "DatasetIterator",
     "DecodeError",
     "Example",
     "Fault",

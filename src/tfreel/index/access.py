@@ -89,6 +89,7 @@ class Records(Sequence[bytes]):
         self._indexes: list[FileIndex] = in_threads(
             lambda path, turn: index_of(path, index, codec, turn), self.files, threads
         )
+        self._fingerprint: str | None = None
         counts = np.array([0, *map(len, self._indexes)], np.int64)
         self._starts = np.cumsum(counts)
         self._start_list: list[int] = self._starts.tolist()  # bisect is quicker on a list
@@ -165,10 +166,10 @@ class Records(Sequence[bytes]):
 
     def fingerprint(self) -> str:
         """A hash of what the files hold, whatever their names and places."""
-        digest = hashlib.sha256()
-        for index in self._indexes:
-            digest.update(index.fingerprint())
-        return digest.hexdigest()[:16]
+        if self._fingerprint is None:
+            digests = (index.fingerprint() for index in self._indexes)
+            self._fingerprint = hashlib.sha256(b"".join(digests)).hexdigest()[:16]
+        return self._fingerprint
 
     def __repr__(self) -> str:
         return f"<tfreel.Records: {len(self):,} records in {len(self.files):,} files>"

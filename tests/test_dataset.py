@@ -1,0 +1,287 @@
+"""Datasets: every plan visits what it should, and goes on from any state as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tfreel
+from tfreel.dataset import Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+COUNT = 103
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Three shards, the second compressed, of numbered rows."""
+    directory = tmp_path_factory.mktemp("set")
+    numbers = np.arange(COUNT)
+    for name, part in zip(
+        ("a.tfrecord", "b.tfrecord.gz", "c.tfrecord"), np.split(numbers, [40, 41]), strict=True
+    ):
+        columns = {
+            "n": part,
+            "x": np.stack([part, part / 2], 1).astype("f4"),
+            "t": [[f"{i}"] * (i % 3 + 1) for i in part],
+        }
+        tfreel.save(directory / name, columns)
+    return str(directory / "*")
+
+
+@pytest.fixture(scope="module")
+def ds(path: str) -> Dataset:
+    return Dataset(path)
+
+
+def numbers(dataset: Any) -> list[int]:
+    found: list[int] = []
+    for element in dataset:
+        value = element[1] if isinstance(element, tuple) else element
+        found += np.atleast_1d(value["n"]).tolist()
+    return found
+
+
+# By position ------------------------------------------------------------------------------------------------
+
+
+def test_elements_are_rows_in_the_order_of_the_files(ds: Dataset) -> None:
+    assert len(ds) == COUNT
+    assert numbers(ds) == list(range(COUNT))
+    row = ds[41]
+    assert (row["n"], row["x"].tolist(), row["t"].to_list()) == (41, [41, 20.5], [b"41"] * 3)
+    assert ds[-1]["n"] == COUNT - 1
+    assert [row["n"] for row in ds.__getitems__([3, 99, 0])] == [3, 99, 0]
+    for wrong in (COUNT, -COUNT - 1):
+        with pytest.raises(IndexError, match="out of range for 103 elements"):
+            ds[wrong]
+
+
+def test_slices_and_lists_are_datasets(ds: Dataset) -> None:
+    for key in (slice(5, 20), slice(None, None, 7), slice(None, None, -1), slice(90, 10, -9), slice(50, 10)):
+        assert numbers(ds[key]) == list(range(COUNT))[key]
+    assert numbers(ds[[7, 3, -1]]) == [7, 3, COUNT - 1]
+    assert numbers(ds[10:20][2:4]) == [12, 13]
+
+
+def test_raw_elements_are_bytes_and_columns_are_chosen(path: str) -> None:
+    assert [tfreel.decode(record)["n"][0] for record in Dataset(path, raw=True)] == list(range(COUNT))
+    assert Dataset(path, raw=True).batch(50)[2] == list(tfreel.read(path))[100:]
+    assert list(Dataset(path, columns=["x"])[0]) == ["x"]
+    with pytest.raises(ValueError, match="no feature is called 'y'; there are 'n', 't', 'x'"):
+        Dataset(path, columns=["y"])
+
+
+def test_batches_are_columns(ds: Dataset) -> None:
+    batches = list(ds.batch(10))
+    assert [batch.num_rows for batch in batches] == [10] * 10 + [3]
+    assert batches[3]["x"].shape == (10, 2)
+    assert batches[4]["t"].to_list()[1] == [b"41"] * 3
+    assert len(ds.batch(10)) == 11
+    assert len(ds.batch(10, drop_remainder=True)) == 10
+    assert ds.batch(10)[-1]["n"].tolist() == [100, 101, 102]
+
+
+# Order ------------------------------------------------------------------------------------------------------
+
+
+def test_a_shuffle_is_exact_and_the_same_for_the_same_seed(ds: Dataset, path: str) -> None:
+    shuffled = numbers(ds.shuffle(seed=3))
+    assert sorted(shuffled) == list(range(COUNT))
+    assert shuffled != list(range(COUNT))
+    assert numbers(Dataset(path).shuffle(seed=3).batch(7)) == shuffled
+    assert numbers(ds.shuffle(seed=4)) != shuffled
+    assert sorted(numbers(ds.shuffle(seed=3, window=20))) == list(range(COUNT))
+
+
+def test_each_repetition_has_an_order_of_its_own(ds: Dataset) -> None:
+    twice = numbers(ds.shuffle(seed=3).repeat(2))
+    assert twice[:COUNT] == numbers(ds.shuffle(seed=3))
+    assert sorted(twice[COUNT:]) == list(range(COUNT))
+    assert twice[COUNT:] != twice[:COUNT]
+    endless = ds.shuffle(seed=3).repeat()
+    assert numbers(endless.take(2 * COUNT)) == twice
+    with pytest.raises(TypeError, match="no length, because of repeat"):
+        len(endless)
+
+
+@pytest.mark.parametrize(
+    "fractions", [(0.8, 0.1, 0.1), (0.5, 0.5), (1.0,), (0.33, 0.33, 0.34), (0.2, 0.1), (1.0, 0.0)]
+)
+@pytest.mark.parametrize("seed", [None, 17])
+def test_splits_are_disjoint_and_exact(ds: Dataset, fractions: tuple[float, ...], seed: int | None) -> None:
+    parts = [numbers(part) for part in ds.split(*fractions, seed=seed)]
+    together = Counter(n for part in parts for n in part)
+    assert set(together.values()) <= {1}
+    assert abs(sum(map(len, parts)) - COUNT * sum(fractions)) < 1
+    for part, fraction in zip(parts, fractions, strict=True):
+        assert abs(len(part) - COUNT * fraction) <= 1
+    assert parts == [numbers(part) for part in ds.split(*fractions, seed=seed)]
+
+
+def test_the_first_part_of_a_split_grows_into_the_next(ds: Dataset) -> None:
+    small, large = (set(numbers(ds.split(f, seed=5)[0])) for f in (0.5, 0.7))
+    assert small < large
+
+
+@pytest.mark.parametrize("wrong", [(), (0.5, 0.6), (-0.1, 0.5)])
+def test_fractions_that_are_none_are_refused(ds: Dataset, wrong: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match="fractions"):
+        ds.split(*wrong)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 7, 200])
+def test_shards_share_everything_out(ds: Dataset, count: int) -> None:
+    shuffled = ds.shuffle(seed=1)
+    kept = [numbers(shuffled.shard(i, count)) for i in range(count)]
+    assert sorted(n for shard in kept for n in shard) == list(range(COUNT))
+    dropped = [numbers(shuffled.shard(i, count, uneven="drop")) for i in range(count)]
+    assert {len(shard) for shard in dropped} == {COUNT // count}
+    padded = [numbers(shuffled.shard(i, count, uneven="pad")) for i in range(count)]
+    assert {len(shard) for shard in padded} == {-(-COUNT // count)}
+    assert {n for shard in padded for n in shard} == set(range(COUNT))
+    for wrong in (-1, count):
+        with pytest.raises(ValueError, match="index must be"):
+            ds.shard(wrong, count)
+
+
+def test_datasets_follow_each_other(ds: Dataset) -> None:
+    joined = ds[:3].concat(ds[100:], ds[5:6])
+    assert numbers(joined) == [0, 1, 2, 100, 101, 102, 5]
+    assert joined[4]["n"] == 101
+    assert sorted(numbers(joined.shuffle(seed=1))) == [0, 1, 2, 5, 100, 101, 102]
+
+
+# Functions --------------------------------------------------------------------------------------------------
+
+
+def doubled(element: Any) -> Any:
+    return {"n": element["n"] * 2}
+
+
+def even(element: Any) -> bool:
+    return bool(element["n"] % 2 == 0)
+
+
+def test_functions_work_on_elements_and_keep_positions_where_they_can(ds: Dataset) -> None:
+    mapped = ds.map(doubled)
+    assert mapped[50]["n"] == 100
+    assert numbers(mapped.shuffle(seed=1)) == [2 * n for n in numbers(ds.shuffle(seed=1))]
+    assert numbers(ds.filter(even)) == list(range(0, COUNT, 2))
+    assert numbers(ds.filter(even).skip(2).take(3)) == [4, 6, 8]
+    assert [number for number, _ in ds.filter(even).enumerate(5)] == list(range(5, 57))
+    assert ds.enumerate()[7][0] == 7
+
+
+def test_a_stage_that_lost_positions_is_named(ds: Dataset) -> None:
+    filtered = ds.filter(even)
+    with pytest.raises(TypeError, match=r"filter\(even\) took away; do it before that stage"):
+        filtered.shuffle(seed=1)
+    with pytest.raises(TypeError, match=r"no length, because of filter\(even\)"):
+        len(filtered)
+    with pytest.raises(TypeError, match=r"filter\(even\)"):
+        filtered[3]
+    with pytest.raises(TypeError, match="batch comes before map"):
+        ds.map(doubled).batch(3)
+
+
+def test_errors_of_functions_and_records_come_where_they_belong(ds: Dataset, path: str) -> None:
+    def fail(element: Any) -> Any:
+        if element["n"] == 60:
+            raise ZeroDivisionError
+        return element
+
+    failing = iter(ds.map(fail).prefetch(3))
+    assert [int(next(failing)["n"]) for _ in range(60)] == list(range(60))
+    with pytest.raises(ZeroDivisionError):
+        next(failing)
+    wrong = Dataset(path, {"m": tfreel.FixedLenFeature([], "int64")})
+    with pytest.raises(tfreel.MissingFeatureError, match=r"record 1 of .*c.tfrecord; it has"):
+        wrong[42]
+
+
+# States -----------------------------------------------------------------------------------------------------
+
+PLANS: dict[str, Callable[[Dataset], Any]] = {
+    "rows": lambda ds: ds,
+    "batches": lambda ds: ds.shuffle(seed=1).batch(7),
+    "epochs": lambda ds: ds[:20].shuffle(seed=1).repeat(3).batch(6),
+    "windows": lambda ds: ds.shuffle(seed=1, window=16).shard(1, 3).batch(4),
+    "split": lambda ds: ds.split(0.4, 0.6, seed=2)[0].shuffle(seed=3),
+    "mapped": lambda ds: ds.map(doubled).shuffle(seed=2),
+    "filtered": lambda ds: ds.shuffle(seed=1).filter(even),
+    "filtered and limited": lambda ds: ds.filter(even).skip(3).take(20).map(doubled),
+    "filtered, repeated": lambda ds: ds[:30].shuffle(seed=4).filter(even).repeat(3),
+    "enumerated": lambda ds: ds.filter(even).enumerate(),
+    "prefetched": lambda ds: ds.shuffle(seed=1).batch(7).map(doubled).prefetch(3),
+    "prefetched filter": lambda ds: ds.shuffle(seed=1).filter(even).prefetch(2),
+    "joined": lambda ds: ds[:10].concat(ds[50:].shuffle(seed=1)),
+    "joined filters": lambda ds: ds[:30].filter(even).concat(ds[50:80].filter(even)),
+    "endless": lambda ds: ds[:7].shuffle(seed=1).repeat().batch(3),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_state_gives_exactly_the_tail(path: str, name: str) -> None:
+    plan = PLANS[name](Dataset(path))
+    steps = iter(plan)
+    states, elements = [json.loads(json.dumps(steps.state_dict()))], []
+    for element in steps:
+        elements.append(element)
+        states.append(json.loads(json.dumps(steps.state_dict())))
+        if name == "endless" and len(elements) == 20:
+            break
+    whole = [numbers([element]) for element in elements]
+    for i, state in enumerate(states):
+        resumed = iter(PLANS[name](Dataset(path)))
+        resumed.load_state_dict(state)
+        tail = [numbers([element]) for element, _ in zip(resumed, elements[i:], strict=False)]
+        assert tail == whole[i:]
+        if name != "endless":
+            assert next(resumed, None) is None
+
+
+def test_states_of_other_plans_and_other_data_are_refused(ds: Dataset, tmp_path: Path) -> None:
+    state = iter(ds.shuffle(seed=1)).state_dict()
+    tfreel.save(tmp_path / "other", {"n": range(COUNT)})
+    for other in (
+        ds,
+        ds.shuffle(seed=2),
+        ds.shuffle(seed=1).batch(2),
+        Dataset(tmp_path / "other").shuffle(seed=1),
+    ):
+        with pytest.raises(tfreel.StateError, match="another plan"):
+            iter(other).load_state_dict(state)
+    for key, value in (("state", 5), ("plan", "x"), ("check", "00000000")):
+        with pytest.raises(tfreel.StateError, match="damaged"):
+            iter(ds.shuffle(seed=1)).load_state_dict({**state, key: value})
+    for wrong in ({}, None, {**state, "version": 9}, {"format": "tfreel-reader"}):
+        with pytest.raises(tfreel.StateError):
+            iter(ds.shuffle(seed=1)).load_state_dict(wrong)  # type: ignore[arg-type]
+
+
+def test_moved_files_are_the_same_data(path: str, tmp_path: Path) -> None:
+    state = iter(Dataset(path).batch(5)).state_dict()
+    for file in tfreel.read(path).files:
+        shutil.copy(str(file), tmp_path)
+    iter(Dataset(str(tmp_path / "*")).batch(5)).load_state_dict(state)
+
+
+def test_the_plan_is_told_in_words(ds: Dataset) -> None:
+    plan = ds.split(0.8, 0.2, seed=1)[0].shuffle(seed=2).batch(32).map(doubled).prefetch(2)
+    assert repr(plan) == (
+        "<tfreel.Dataset: 103 records of 3 files, with n, t, x\n"
+        "  part 1 of 2: 0.8 of all\n"
+        "  shuffled with seed 2\n"
+        "  in batches of 32\n"
+        "  each through doubled\n"
+        "  2 of them ahead>"
+    )
