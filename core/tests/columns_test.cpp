@@ -229,7 +229,8 @@ TEST(records_that_change_while_they_are_read_do_no_harm) {
         const std::vector<FeatureSpec> asked{spec("s", kind)};
         std::vector<Column> made(1);
         made[0].kind = kind;
-        RowReader reader(asked, made, false);
+        UnitPool pool;
+        RowReader reader(asked, made, false, pool);
         const std::vector<Bytes> records{bytes_of(record)};
         if (reader.read(records, 0)) continue;  // not of this kind
         const Unit& unit = reader.units()[0].units[0];
