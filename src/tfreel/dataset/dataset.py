@@ -22,6 +22,7 @@ from tfreel.errors import StateError
 from tfreel.index.access import Records
 from tfreel.inference import infer_features
 from tfreel.storage.names import Paths
+from tfreel.threads import thread_count
 
 Uneven: TypeAlias = Literal["pad", "drop", "keep"]
 
@@ -64,7 +65,7 @@ class Dataset:
         threads: int | None = None,
     ) -> None:
         records = Records(paths, threads=threads)
-        elements = Elements(records, *_asked(paths, features, columns, raw=raw), threads)
+        elements = Elements(records, *_asked(paths, features, columns, raw=raw), thread_count(threads))
         self._node: Node = Rows(elements, Natural(len(records)))
 
     @classmethod

@@ -27,7 +27,7 @@ class Elements:
     records: Records
     features: Features | None
     sequence_features: Features
-    threads: int | None
+    threads: int
 
     def picked(self, indices: Positions) -> Picked:
         """The serialized records at these positions."""

@@ -269,10 +269,13 @@ class _Handle:
         """The records at `picks`, or as many of them as come at once."""
         if self._seekable is not None:
             return self._fetch_inflated(self._seekable, picks)
-        return self._fetch_block(picks).to_list()
+        return self._fetch_block(picks, self._threads).to_list()
 
     def views(self, picks: U64) -> list[_core.Block | bytes]:
-        """All records at `picks`, in blocks if that is possible."""
+        """All records at `picks`, in blocks if that is possible.
+
+        By one thread: whoever takes block after block has better work for the others than a part of one.
+        """
         views: list[_core.Block | bytes] = []
         while len(picks):
             if self._seekable is not None:
@@ -280,17 +283,17 @@ class _Handle:
                 views += some
                 picks = picks[len(some) :]
             else:
-                views.append(block := self._fetch_block(picks))
+                views.append(block := self._fetch_block(picks, threads=1))
                 picks = picks[len(block) :]
         return views
 
-    def _fetch_block(self, picks: U64) -> _core.Block:
-        found = self._try(picks)
+    def _fetch_block(self, picks: U64, threads: int) -> _core.Block:
+        found = self._try(picks, threads)
         return self._try_again(found, picks) if isinstance(found, _core.Fault) else found
 
-    def _try(self, picks: U64) -> _core.Block | _core.Fault:
+    def _try(self, picks: U64, threads: int = 1) -> _core.Block | _core.Fault:
         try:
-            return self._records.fetch(picks, self._threads)
+            return self._records.fetch(picks, threads)
         except OSError as error:
             error.filename = self._file.path
             raise
