@@ -113,6 +113,20 @@ def test_each_repetition_has_an_order_of_its_own(ds: Dataset) -> None:
         len(endless)
 
 
+def test_repeated_batches_keep_their_positions_and_shuffle_anew(ds: Dataset) -> None:
+    once = ds.shuffle(seed=3).batch(10)
+    thrice = once.repeat(3)
+    assert len(thrice) == 33
+    assert numbers(thrice) == numbers(ds.shuffle(seed=3).repeat(3))
+    assert thrice[12]["n"].tolist() == numbers(thrice)[COUNT + 10 : COUNT + 20]
+    assert numbers(once.repeat().take(33)) == numbers(thrice)
+    for endless in (once.repeat(), ds.repeat()):
+        with pytest.raises(TypeError, match="no length, because of repeat"):
+            len(endless)
+        with pytest.raises(TypeError, match="no length, because of repeat"):
+            endless.shuffle(seed=1)
+
+
 @pytest.mark.parametrize(
     "fractions", [(0.8, 0.1, 0.1), (0.5, 0.5), (1.0,), (0.33, 0.33, 0.34), (0.2, 0.1), (1.0, 0.0)]
 )
@@ -225,6 +239,7 @@ PLANS: dict[str, Callable[[Dataset], Any]] = {
     "prefetched filter": lambda ds: ds.shuffle(seed=1).filter(even).prefetch(2),
     "joined": lambda ds: ds[:10].concat(ds[50:].shuffle(seed=1)),
     "joined filters": lambda ds: ds[:30].filter(even).concat(ds[50:80].filter(even)),
+    "batches, repeated": lambda ds: ds[:20].shuffle(seed=1).batch(6).map(doubled).repeat(3),
     "endless": lambda ds: ds[:7].shuffle(seed=1).repeat().batch(3),
 }
 

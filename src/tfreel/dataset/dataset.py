@@ -120,8 +120,6 @@ class Dataset:
         self._require_positions("to change the order")
         if isinstance(node, (Rows, View)):
             return self._of(replace(node, order=reorder(node.order), stages=(*node.stages, words)))
-        if node.size is None:
-            raise TypeError("what has no end cannot be put into another order: repeat after that")
         return self._of(View(node, reorder(Natural(node.size)), (words,)))
 
     def _cut(self, start: int, stop: int, step: int = 1) -> Self:
@@ -137,6 +135,8 @@ class Dataset:
             window: Shuffle only within so many elements, taken from sixteen places: for disks where every
                 jump costs.
         """
+        self._require_positions("to change the order")
+        len(self)  # what has no end cannot be shuffled: repeat after that
         if window is None:
             return self._reordered(lambda order: Shuffled(order, seed), f"shuffled with seed {seed}")
         if window < 1:

@@ -6,7 +6,8 @@ positions on the way (`filter`, for one) are in `sequential`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -19,18 +20,37 @@ from tfreel.errors import StateError
 _ROWS_AT_ONCE = 256
 
 
-class Steps(Protocol):
+class Steps(ABC):
     """A run through a stage."""
 
-    def __iter__(self) -> Iterator[Any]: ...
+    __slots__ = ()
 
+    def __iter__(self) -> Self:
+        return self
+
+    @abstractmethod
     def __next__(self) -> Any: ...
 
+    @abstractmethod
     def state(self) -> Any:
         """Where it stands, as JSON: what `iterate` needs to go on from there."""
 
+    @abstractmethod
     def close(self) -> None:
         """Lets go of what it holds; nothing is taken from it any more."""
+
+
+@dataclass(slots=True)
+class StepsAbove(Steps):
+    """A run that goes on by one through the stage below, and has no state of its own."""
+
+    below: Steps
+
+    def state(self) -> Any:
+        return self.below.state()
+
+    def close(self) -> None:
+        self.below.close()
 
 
 class Node(Protocol):
@@ -58,7 +78,7 @@ class Node(Protocol):
 
 
 @dataclass(slots=True)
-class PositionSteps:
+class PositionSteps(Steps):
     """A run through a stage that is asked by position, some at a time."""
 
     node: Node
@@ -79,9 +99,6 @@ class PositionSteps:
         if type(position) is not int or position < 0 or past_end:
             raise StateError(f"the state stands at {position!r}, and there are {node.size} elements")
         return cls(node, epoch, position, at_once)
-
-    def __iter__(self) -> Self:
-        return self
 
     def __next__(self) -> Any:
         if not self._ready:
@@ -212,7 +229,7 @@ class Mapped:
         return [self.function(element) for element in self.below.get(positions, epoch)]
 
     def iterate(self, epoch: int, state: Any) -> Steps:
-        return MappedSteps(self.below.iterate(epoch, state), self.function)
+        return _MappedSteps(self.below.iterate(epoch, state), self.function)
 
     def describe(self) -> list[Any]:
         return ["mapped", name_of(self.function), self.below.describe()]
@@ -222,23 +239,11 @@ class Mapped:
 
 
 @dataclass(slots=True)
-class MappedSteps:
-    """A run through `Mapped`."""
-
-    below: Steps
+class _MappedSteps(StepsAbove):
     function: Callable[[Any], Any]
-
-    def __iter__(self) -> Self:
-        return self
 
     def __next__(self) -> Any:
         return self.function(next(self.below))
-
-    def state(self) -> Any:
-        return self.below.state()
-
-    def close(self) -> None:
-        self.below.close()
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -49,9 +49,9 @@ def fingerprint(order: Order) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Natural:
-    """The records as they lie in their files."""
+    """The elements as they come from below."""
 
-    size: int
+    size: int | None
 
     def at(self, positions: Positions, epoch: int) -> Positions:  # noqa: ARG002 - the same in each
         return positions

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tfreel.ahead import ReadAhead
-from tfreel.dataset.nodes import Node, PositionSteps, Steps, name_of
+from tfreel.dataset.nodes import Node, PositionSteps, Steps, StepsAbove, name_of
 from tfreel.dataset.order import Positions
 from tfreel.errors import StateError
 
@@ -57,23 +57,13 @@ class Filtered(_Sequential):
 
 
 @dataclass(slots=True)
-class _FilteredSteps:
-    below: Steps
+class _FilteredSteps(StepsAbove):
     keep: Callable[[Any], Any]
-
-    def __iter__(self) -> Self:
-        return self
 
     def __next__(self) -> Any:
         while not self.keep(element := next(self.below)):
             pass
         return element
-
-    def state(self) -> Any:
-        return self.below.state()
-
-    def close(self) -> None:
-        self.below.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +93,10 @@ class Limited(_Sequential):
 
 
 @dataclass(slots=True)
-class _LimitedSteps:
-    below: Steps
+class _LimitedSteps(StepsAbove):
     skip: int
     take: int | None
     passed: int
-
-    def __iter__(self) -> Self:
-        return self
 
     def __next__(self) -> Any:
         if self.take is not None and self.passed >= self.skip + self.take:
@@ -125,23 +111,42 @@ class _LimitedSteps:
     def state(self) -> Any:
         return {"passed": self.passed, "below": self.below.state()}
 
-    def close(self) -> None:
-        self.below.close()
-
 
 @dataclass(frozen=True, slots=True)
-class Again(_Sequential):
+class Again:
     """Everything below, again and again; each time is an epoch of its own."""
 
     below: Node
     times: int | None
-    size: int | None = None
+
+    @property
+    def size(self) -> int | None:
+        if self.below.size is None or (self.times is None and self.below.size):
+            return None
+        return self.below.size * (self.times or 0)
 
     @property
     def lost_by(self) -> str | None:
         return self.below.lost_by
 
+    def get(self, positions: Positions, epoch: int) -> list[Any]:
+        rounds = positions // np.uint64(self.below.size or 1)
+        found: list[Any] = [None] * len(positions)
+        for number in np.unique(rounds).tolist():
+            places = np.flatnonzero(rounds == number)
+            inner = positions[places] - np.uint64(number * (self.below.size or 1))
+            elements = self.below.get(inner, self.epoch_of(number, epoch))
+            for place, element in zip(places.tolist(), elements, strict=True):
+                found[place] = element
+        return found
+
+    def epoch_of(self, number: int, epoch: int) -> int:
+        """The epoch of a round, in an epoch of the whole."""
+        return epoch * (self.times or 0) + number
+
     def iterate(self, epoch: int, state: Any) -> Steps:
+        if self.lost_by is None and self.below.size is not None:
+            return PositionSteps.of(self, epoch, state)
         return _AgainSteps(self, epoch, _part(state, "round", 0), _part(state, "below"))
 
     def describe(self) -> list[Any]:
@@ -152,7 +157,7 @@ class Again(_Sequential):
         return [*self.below.lines(), f"repeated {times}"]
 
 
-class _AgainSteps:
+class _AgainSteps(Steps):
     def __init__(self, node: Again, epoch: int, number: int, below: Any) -> None:
         self._node = node
         self._epoch = epoch
@@ -161,11 +166,7 @@ class _AgainSteps:
         self._steps = self._begin(below)
 
     def _begin(self, below: Any) -> Steps:
-        epoch = self._epoch * (self._node.times or 0) + self._round
-        return self._node.below.iterate(epoch, below)
-
-    def __iter__(self) -> Self:
-        return self
+        return self._node.below.iterate(self._node.epoch_of(self._round, self._epoch), below)
 
     def __next__(self) -> Any:
         while self._node.times is None or self._round < self._node.times:
@@ -220,12 +221,8 @@ class Enumerated:
 
 
 @dataclass(slots=True)
-class _EnumeratedSteps:
-    below: Steps
+class _EnumeratedSteps(StepsAbove):
     number: int
-
-    def __iter__(self) -> Self:
-        return self
 
     def __next__(self) -> Any:
         element = next(self.below)
@@ -234,9 +231,6 @@ class _EnumeratedSteps:
 
     def state(self) -> Any:
         return {"number": self.number, "below": self.below.state()}
-
-    def close(self) -> None:
-        self.below.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,15 +273,12 @@ class Joined:
         return [*inner, f"{len(self.parts)} datasets, one after the other"]
 
 
-class _JoinedSteps:
+class _JoinedSteps(Steps):
     def __init__(self, node: Joined, epoch: int, part: int, below: Any) -> None:
         self._node = node
         self._epoch = epoch
         self._part = part
         self._steps = node.parts[part].iterate(epoch, below)
-
-    def __iter__(self) -> Self:
-        return self
 
     def __next__(self) -> Any:
         while True:
@@ -334,15 +325,12 @@ class Prefetched:
         return [*self.below.lines(), f"{self.depth} of them ahead"]
 
 
-class _PrefetchedSteps:
+class _PrefetchedSteps(Steps):
     """Each element comes with the state behind it, for the steps below have gone on meanwhile."""
 
     def __init__(self, below: Steps, depth: int) -> None:
         self._state = below.state()
         self._ahead = ReadAhead(((element, below.state()) for element in below), depth)
-
-    def __iter__(self) -> Self:
-        return self
 
     def __next__(self) -> Any:
         element, self._state = next(self._ahead)
