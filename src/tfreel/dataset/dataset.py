@@ -12,7 +12,6 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from tfreel import _core
 from tfreel.columns.parse import Features
 from tfreel.dataset.elements import Elements
 from tfreel.dataset.nodes import Batches, Mapped, Node, Rows, Steps, View
@@ -21,6 +20,7 @@ from tfreel.dataset.sequential import Again, Enumerated, Filtered, Joined, Limit
 from tfreel.errors import StateError
 from tfreel.index.access import Records
 from tfreel.inference import infer_features
+from tfreel.states import check_seal, sealed
 from tfreel.storage.names import Paths
 from tfreel.threads import thread_count
 
@@ -299,13 +299,14 @@ class DatasetIterator(Iterator[Any]):
 
     def state_dict(self) -> dict[str, Any]:
         """Where it stands, as a small dict that JSON can hold."""
-        state = {
-            "format": _STATE_FORMAT,
-            "version": _STATE_VERSION,
-            "plan": self._plan(),
-            "state": self._steps.state(),
-        }
-        return {**state, "check": _checksum(state)}
+        return sealed(
+            {
+                "format": _STATE_FORMAT,
+                "version": _STATE_VERSION,
+                "plan": self._plan(),
+                "state": self._steps.state(),
+            }
+        )
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes to where `state` was saved.
@@ -313,14 +314,7 @@ class DatasetIterator(Iterator[Any]):
         Raises:
             StateError: It is damaged, or of another plan or other data.
         """
-        if not isinstance(state, dict) or state.get("format") != _STATE_FORMAT:
-            raise StateError("this is not the state of a dataset")
-        if state.get("version") != _STATE_VERSION:
-            raise StateError(
-                f"the state has version {state.get('version')!r}; this tfreel reads {_STATE_VERSION}"
-            )
-        if state.get("check") != _checksum({key: value for key, value in state.items() if key != "check"}):
-            raise StateError("the state is damaged: its checksum does not match")
+        check_seal(state, form=_STATE_FORMAT, version=_STATE_VERSION, owner="dataset")
         if state["plan"] != self._plan():
             raise StateError("the state was saved by another plan: other files, features, order or stages")
         self._steps.close()
@@ -328,7 +322,3 @@ class DatasetIterator(Iterator[Any]):
 
     def _plan(self) -> str:
         return hashlib.sha256(json.dumps(self._node.describe()).encode()).hexdigest()[:16]
-
-
-def _checksum(state: dict[str, Any]) -> str:
-    return f"{_core.crc32c(json.dumps(state, sort_keys=True).encode()):08x}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
@@ -13,6 +12,7 @@ from tfreel.compression import Codec, codec_named
 from tfreel.errors import StateError, TfreelError
 from tfreel.records.frames import Frames, Position, ReadOptions, open_frames
 from tfreel.records.report import TAIL_KINDS, Fault, Report
+from tfreel.states import check_seal, sealed
 from tfreel.storage.names import Paths, resolve
 from tfreel.storage.paths import display
 
@@ -296,7 +296,7 @@ class Reader(_core.BlockIterator):
             "records_produced": self.records_produced,
             "files_completed": self.files_completed,
         }
-        return {**state, "check": _checksum(state)}
+        return sealed(state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes to where `state` was saved.
@@ -309,14 +309,7 @@ class Reader(_core.BlockIterator):
         self._go_to(file, position, records=state["records_produced"], files=state["files_completed"])
 
     def _checked(self, state: dict[str, Any]) -> tuple[int, Position]:
-        if not isinstance(state, dict) or state.get("format") != "tfreel-reader":
-            raise StateError("this is not the state of a reader")
-        if state.get("version") != _STATE_VERSION:
-            raise StateError(
-                f"the state has version {state.get('version')!r}; this tfreel reads version {_STATE_VERSION}"
-            )
-        if state.get("check") != _checksum({key: value for key, value in state.items() if key != "check"}):
-            raise StateError("the state is damaged: its checksum does not match")
+        check_seal(state, form="tfreel-reader", version=_STATE_VERSION, owner="reader")
         if state["files"] != len(self.files):
             raise StateError(
                 f"the state was saved with {state['files']} files; this reader has {len(self.files)}"
@@ -373,10 +366,6 @@ def _restore(
     reader._options = options
     reader.load_state_dict(state)
     return reader
-
-
-def _checksum(state: dict[str, Any]) -> str:
-    return f"{_core.crc32c(json.dumps(state, sort_keys=True).encode()):08x}"
 
 
 def _size_of(path: str) -> int | None:
