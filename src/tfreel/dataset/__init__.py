@@ -1,5 +1,6 @@
 """The dataset: what comes after what, and how it gets there."""
 
-from tfreel.dataset.dataset import Dataset, DatasetIterator
+from tfreel.dataset.dataset import Dataset
+from tfreel.dataset.iterator import DatasetIterator
 
 __all__ = ["Dataset", "DatasetIterator"]

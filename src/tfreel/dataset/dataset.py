@@ -2,32 +2,73 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import html
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
+from tfreel.dataset.arrange import (
+    Reorder,
+    balanced,
+    dealt,
+    frozen_picks,
+    in_turn,
+    reordered,
+    repeated,
+    sharing,
+    together,
+)
+from tfreel.dataset.cached import Cached, store_for
+from tfreel.dataset.combined import Joined, Mixed, Zipped, join_stage
+from tfreel.dataset.deals import InTurn, Mixture
 from tfreel.dataset.elements import Elements
-from tfreel.dataset.nodes import Batches, Mapped, Node, Rows, Steps, View
-from tfreel.dataset.order import Chosen, Natural, Order, Part, Repeated, Shuffled, Windowed
-from tfreel.dataset.sequential import Again, Enumerated, Filtered, Joined, Limited, Prefetched
-from tfreel.errors import StateError
+from tfreel.dataset.gather import Pad, gather, rows_of
+from tfreel.dataset.groups import dealt_by_class, dealt_by_hash, groups_of, numbers_of
+from tfreel.dataset.iterator import DatasetIterator
+from tfreel.dataset.mapped import Mapped, OnError, RowByRow
+from tfreel.dataset.nodes import Node
+from tfreel.dataset.order import (
+    Chosen,
+    Even,
+    Frozen,
+    Natural,
+    Order,
+    Part,
+    Sharded,
+    Shuffled,
+    Weighted,
+    Windowed,
+)
+from tfreel.dataset.plan import Stage, digest
+from tfreel.dataset.sources import Batches, Rows, View
+from tfreel.dataset.stages import (
+    Again,
+    Enumerated,
+    Filtered,
+    Gathered,
+    Limited,
+    Prefetched,
+    Stirred,
+    Unbatched,
+)
+from tfreel.dataset.stream import Source, Streamed
 from tfreel.index.access import Records
 from tfreel.inference import infer_features
-from tfreel.states import check_seal, sealed
-from tfreel.storage.names import Paths
+from tfreel.records.read import OnCorrupt
+from tfreel.storage.names import PathLike, Paths
 from tfreel.threads import thread_count
 
 Uneven: TypeAlias = Literal["pad", "drop", "keep"]
-
-_STATE_FORMAT = "tfreel-dataset"
-_STATE_VERSION = 1
 
 
 class Dataset:
@@ -41,6 +82,11 @@ class Dataset:
         features: What to read, as in `tfreel.parse`. If not given it is inferred from a sample, once.
         columns: Of the features, only these: the others are not decoded.
         raw: Elements are the records as `bytes`.
+        stream: Read from the front, without an index: no length, no positions, but nothing is looked at
+            twice. Pipes are always read like that.
+        verify: As in `tfreel.read`, for streams. What is read by position is always checked.
+        on_corrupt: ``"raise"``; or leave out damaged records (``"skip"``), or what a crash cut off
+            (``"tail"``), which takes a scan of the files.
         threads: How many to read and parse with; all processors by default.
 
     Example:
@@ -53,7 +99,7 @@ class Dataset:
         [[1, 3, 7], [5, 6, 4], [9, 8]]
     """
 
-    __slots__ = ("_node",)
+    __slots__ = ("_epoch", "_node")
 
     def __init__(
         self,
@@ -62,17 +108,41 @@ class Dataset:
         *,
         columns: Sequence[str] | None = None,
         raw: bool = False,
+        stream: bool = False,
+        verify: bool = True,
+        on_corrupt: OnCorrupt = "raise",
         threads: int | None = None,
     ) -> None:
-        records = Records(paths, threads=threads)
-        elements = Elements(records, *_asked(paths, features, columns, raw=raw), thread_count(threads))
-        self._node: Node = Rows(elements, Natural(len(records)))
+        self._epoch = 0
+        self._node: Node
+        count = thread_count(threads)
+        if stream or _is_pipe(paths):
+            if features is None and not raw and not stream:
+                raise ValueError("a pipe cannot be looked at twice: give the features, or raw=True")
+            asked = _asked(paths, features, columns, on_corrupt, raw=raw)
+            self._node = Streamed(Source(paths, *asked, verify, on_corrupt, count))
+            return
+        records = Records(paths, threads=threads, on_corrupt=on_corrupt)
+        asked = _asked(paths, features, columns, on_corrupt, raw=raw)
+        elements = Elements(records, *asked, count, inferred=features is None)
+        self._node = Rows(elements, Natural(len(records)))
 
-    @classmethod
-    def _of(cls, node: Node) -> Self:
-        dataset = cls.__new__(cls)
+    def _of(self, node: Node) -> Self:
+        dataset = self.__class__.__new__(self.__class__)
         dataset._node = node
+        dataset._epoch = self._epoch
         return dataset
+
+    @property
+    def features(self) -> Features | None:
+        """What is read of each record; None where records are given as bytes, or come from many datasets."""
+        node: Any = self._node
+        while not isinstance(node, (Rows, Streamed)):
+            node = getattr(node, "below", None) or getattr(node, "rows", None)
+            if node is None:
+                return None
+        source = node.elements if isinstance(node, Rows) else node.source
+        return None if source.features is None else {**source.features, **source.sequence_features}
 
     # By position --------------------------------------------------------------------------------------------
 
@@ -87,7 +157,8 @@ class Dataset:
             return self._cut(*key.indices(len(self)))
         if isinstance(key, (list, tuple)) or (isinstance(key, np.ndarray) and key.ndim):
             picks = self._positions(key)
-            return self._reordered(lambda order: Chosen.of(order, picks), f"{len(picks):,} of them")
+            stage = Stage(f"{len(picks):,} of them", ["choose", digest(picks)])
+            return self._reordered(lambda order: Chosen(order, picks), stage)
         return self._get([operator.index(key)])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
@@ -96,9 +167,9 @@ class Dataset:
 
     def _get(self, indices: Sequence[int]) -> list[Any]:
         self._require_positions("to ask for elements by position")
-        return self._node.get(self._positions(indices), 0)
+        return self._node.get(self._positions(indices), self._epoch)
 
-    def _positions(self, indices: Sequence[int] | np.ndarray[Any, Any]) -> Any:
+    def _positions(self, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
         size = len(self)
         positions = np.asarray(indices, np.int64)
         outside = (positions < -size) | (positions >= size)
@@ -115,64 +186,177 @@ class Dataset:
 
     # Order --------------------------------------------------------------------------------------------------
 
-    def _reordered(self, reorder: Callable[[Order], Order], words: str) -> Self:
-        node = self._node
+    def _reordered(self, reorder: Reorder, stage: Stage) -> Self:
         self._require_positions("to change the order")
-        if isinstance(node, (Rows, View)):
-            return self._of(replace(node, order=reorder(node.order), stages=(*node.stages, words)))
-        return self._of(View(node, reorder(Natural(node.size)), (words,)))
+        return self._of(reordered(self._node, reorder, stage))
 
     def _cut(self, start: int, stop: int, step: int = 1) -> Self:
         size = len(range(start, stop, step))
         words = f"{size:,} of them, from {start:,}" + ("" if step == 1 else f", every {step}th")
-        return self._reordered(lambda order: Part(order, start, step, size), words)
+        stage = Stage(words, ["slice", start, step, size])
+        return self._reordered(lambda order: Part(order, start, step, size), stage)
 
-    def shuffle(self, seed: int, *, window: int | None = None) -> Self:
+    def shuffle(self, seed: int, *, window: int | None = None, buffer: int | None = None) -> Self:
         """All elements in an exact random order, a new one in each epoch of a `repeat` behind it.
 
         Args:
             seed: The same seed gives the same order, on every machine and for ever.
             window: Shuffle only within so many elements, taken from sixteen places: for disks where every
                 jump costs.
+            buffer: Draw each element from a buffer of so many: for what has no positions, as a stream. The
+                order is not as good, and to go on from a state reads the buffer again.
         """
-        self._require_positions("to change the order")
+        if window is not None and buffer is not None:
+            raise ValueError("a shuffle has a window or a buffer, not both")
+        for name, value in (("window", window), ("buffer", buffer)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1, not {value}")
+        if buffer is not None:
+            return self._of(Stirred(self._node, seed, buffer))
+        if self._node.lost_by is not None:
+            raise TypeError(
+                f"{self._node.lost_by} took away the positions; shuffle before that stage, or with buffer="
+            )
         len(self)  # what has no end cannot be shuffled: repeat after that
         if window is None:
-            return self._reordered(lambda order: Shuffled(order, seed), f"shuffled with seed {seed}")
-        if window < 1:
-            raise ValueError(f"window must be at least 1, not {window}")
-        words = f"shuffled with seed {seed} in windows of {window:,}"
-        return self._reordered(lambda order: Windowed(order, seed, window), words)
+            stage = Stage(f"shuffled with seed {seed}", ["shuffle", seed])
+            return self._reordered(lambda order: Shuffled(order, seed), stage)
+        stage = Stage(f"shuffled with seed {seed} in windows of {window:,}", ["shuffle", seed, window])
+        return self._reordered(lambda order: Windowed(order, seed, window), stage)
 
-    def split(self, *fractions: float, seed: int | None = None) -> tuple[Self, ...]:
+    def split(
+        self, *fractions: float, seed: int | None = None, by: str | None = None, stratify: str | None = None
+    ) -> tuple[Self, ...]:
         """Parts of the dataset, disjoint and by exact count; the same for the same seed, for ever.
 
         Args:
             fractions: The share of each part. They may add up to less than 1.
             seed: Deal the elements out at random. Without it, the parts follow each other.
+            by: A feature: elements with the same value go to the same part, as the value and the seed decide
+                alone. More files never move a group; counts are as near as the groups allow.
+            stratify: A feature: each part has its share of the elements of every value.
 
         Raises:
             ValueError: A fraction is negative, or they add up to more than 1.
 
         Example:
-            >>> tfreel.save("numbers.tfrecord", {"x": range(10)})
-            >>> parts = tfreel.Dataset("numbers.tfrecord").split(0.8, 0.1, 0.1, seed=17)
-            >>> [len(part) for part in parts]
+            >>> tfreel.save("numbers.tfrecord", {"x": range(10), "label": [0, 1] * 5})
+            >>> ds = tfreel.Dataset("numbers.tfrecord")
+            >>> [len(part) for part in ds.split(0.8, 0.1, 0.1, seed=17)]
             [8, 1, 1]
+            >>> half, other = ds.split(0.4, 0.6, seed=17, stratify="label")
+            >>> sorted(row["label"].item() for row in half)
+            [0, 0, 1, 1]
         """
-        size = len(self)
         if not fractions or min(fractions) < 0 or sum(fractions) > 1 + 1e-9:
             raise ValueError(f"fractions must be positive and add up to 1 at the most: {fractions}")
-        bounds = [0, *(min(size, round(size * sum(fractions[: i + 1]))) for i in range(len(fractions)))]
-        parts = []
-        for i, fraction in enumerate(fractions):
-            start, count = bounds[i], bounds[i + 1] - bounds[i]
-            words = f"part {i + 1} of {len(fractions)}: {fraction:g} of all"
-            parts.append(self._reordered(partial(_dealt, seed=seed, start=start, count=count), words))
-        return tuple(parts)
+        orders = self._parts(fractions, seed, by, stratify)
+        how = f" by {by}" if by else f", {stratify} in proportion" if stratify else ""
+        identity = ["split", list(fractions), seed, by, stratify]
+        return tuple(
+            self._reordered(
+                order,
+                Stage(f"part {i + 1} of {len(fractions)}: {fractions[i]:g} of all{how}", [*identity, i]),
+            )
+            for i, order in enumerate(orders)
+        )
+
+    def folds(
+        self, count: int, *, seed: int | None = None, by: str | None = None, stratify: str | None = None
+    ) -> list[tuple[Self, Self]]:
+        """For cross-validation: `count` pairs of a dataset to train on and one to validate with.
+
+        Every element is in exactly one of the second ones. The arguments are those of `split`.
+
+        Example:
+            >>> tfreel.save("numbers.tfrecord", {"x": range(10)})
+            >>> [(len(train), len(val)) for train, val in tfreel.Dataset("numbers.tfrecord").folds(3, seed=1)]
+            [(7, 3), (6, 4), (7, 3)]
+        """
+        if count < 2:
+            raise ValueError(f"there must be at least 2 folds, not {count}")
+        orders = self._parts([1 / count] * count, seed, by, stratify)
+        identity = ["folds", count, seed, by, stratify]
+        return [
+            (
+                self._reordered(
+                    partial(in_turn, reorders=orders[:i] + orders[i + 1 :]),
+                    Stage(f"all but fold {i + 1} of {count}", [*identity, "all but", i]),
+                ),
+                self._reordered(orders[i], Stage(f"fold {i + 1} of {count}", [*identity, i])),
+            )
+            for i in range(count)
+        ]
+
+    def _parts(
+        self, fractions: Sequence[float], seed: int | None, by: str | None, stratify: str | None
+    ) -> list[Reorder]:
+        """How to make the order of each part of a split."""
+        if by is not None and stratify is not None:
+            raise ValueError("a split is by a feature or stratified by one, not both")
+        self._require_positions("to split it")
+        if by is not None:
+            parts = dealt_by_hash(groups_of(self._rows("by"), by), fractions, seed or 0)
+        elif stratify is not None:
+            parts = dealt_by_class(groups_of(self._rows("stratify"), stratify), fractions, seed)
+        else:
+            size = len(self)
+            bounds = [0, *(min(size, round(size * sum(fractions[: i + 1]))) for i in range(len(fractions)))]
+            return [
+                partial(dealt, seed=seed, start=start, count=stop - start) for start, stop in pairwise(bounds)
+            ]
+        return [
+            partial(frozen_picks, picks=np.flatnonzero(parts == i).astype(np.uint64))
+            for i in range(len(fractions))
+        ]
+
+    def _rows(self, what: str) -> Rows:
+        if not isinstance(self._node, Rows):
+            raise TypeError(f"{what}= reads a feature of the records: use it before batch, map and the like")
+        return self._node
+
+    def sample(
+        self,
+        *,
+        seed: int,
+        weights: npt.ArrayLike | str | None = None,
+        balance: str | None = None,
+        size: int | None = None,
+    ) -> Self:
+        """Elements drawn with other frequencies than they have, anew in each epoch.
+
+        Args:
+            seed: The same seed draws the same elements, for ever.
+            weights: How often each element is drawn, in proportion: a number for each, or the feature that
+                holds it. Draws are independent of each other.
+            balance: A feature: elements of all its values are equally frequent, and none comes a second time
+                before all others with its value came.
+            size: How many to draw; as many as there are if not given.
+
+        Example:
+            >>> tfreel.save("rare.tfrecord", {"label": [0] * 90 + [1] * 10})
+            >>> balanced = tfreel.Dataset("rare.tfrecord").sample(balance="label", seed=1, size=1000)
+            >>> 450 < sum(row["label"] for row in balanced) < 550
+            True
+        """
+        self._require_positions("to sample it")
+        count = len(self) if size is None else size
+        if (weights is None) == (balance is None):
+            raise ValueError("give either weights or balance")
+        if balance is not None:
+            members = groups_of(self._rows("balance"), balance).members()
+            stage = Stage(f"{count:,} drawn, {balance} balanced, with seed {seed}", ["balance", seed, count])
+            return self._reordered(lambda order: balanced(order, members, seed, count), stage)
+        given = numbers_of(self._rows("weights"), weights) if isinstance(weights, str) else weights
+        array = np.asarray(given, np.float64)
+        stage = Stage(f"{count:,} drawn by weight with seed {seed}", ["weights", seed, count, digest(array)])
+        return self._reordered(lambda order: Weighted.of(Frozen(order), array, seed, count), stage)
 
     def shard(self, index: int, count: int, *, uneven: Uneven = "keep") -> Self:
         """What falls to one of several ranks or workers: every `count`-th element.
+
+        A state that one rank saves is good for all of them, and for any other number of ranks: what is left
+        is shared out anew.
 
         Args:
             index: Which of them, from 0.
@@ -184,13 +368,15 @@ class Dataset:
             raise ValueError(f"index must be from 0 to {count - 1}, not {index}")
         if uneven not in ("pad", "drop", "keep"):
             raise ValueError(f'uneven must be "pad", "drop" or "keep", not {uneven!r}')
+        stage = Stage(f"shard {index} of {count}", ["shard", uneven])
+
+        def reorder(order: Order) -> Order:
+            if uneven != "keep" and order.size is not None:
+                order = Even(order, order, count, pad=uneven == "pad")
+            return Sharded(order, index, count)
+
         self._require_positions("to share it out")
-        size = self._node.size
-        each = None
-        if size is not None:
-            each = size // count if uneven == "drop" else -((index * (uneven == "keep") - size) // count)
-        words = f"shard {index} of {count}"
-        return self._reordered(lambda order: Part(order, index, count, each, around=uneven == "pad"), words)
+        return self._of(sharing(reordered(self._node, reorder, stage, keeps_marks=True), count))
 
     def take(self, count: int) -> Self:
         """The first `count` elements."""
@@ -198,7 +384,9 @@ class Dataset:
             return self._of(Limited(self._node, 0, count))
         size = self._node.size
         kept = count if size is None else min(count, size)
-        return self._reordered(lambda order: Part(order, 0, 1, kept), f"the first {count:,}")
+        return self._reordered(
+            lambda order: Part(order, 0, 1, kept), Stage(f"the first {count:,}", ["take", count])
+        )
 
     def skip(self, count: int) -> Self:
         """All but the first `count` elements."""
@@ -206,37 +394,130 @@ class Dataset:
             return self._of(Limited(self._node, count, None))
         size = self._node.size
         left = None if size is None else max(0, size - count)
-        return self._reordered(lambda order: Part(order, count, 1, left), f"without the first {count:,}")
+        stage = Stage(f"without the first {count:,}", ["skip", count])
+        return self._reordered(lambda order: Part(order, count, 1, left), stage)
 
     def repeat(self, times: int | None = None) -> Self:
         """Everything again and again, `times` times or without end. Each time is an epoch of its own."""
-        if self._node.lost_by is not None or not isinstance(self._node, (Rows, View)):
-            return self._of(Again(self._node, times))
-        words = "repeated without end" if times is None else f"repeated {times:,} times"
-        return self._reordered(lambda order: Repeated(order, times), words)
+        return self._of(repeated(self._node, times))
+
+    def epoch(self, number: int) -> Self:
+        """The same in another epoch: what is shuffled comes in another order.
+
+        For loops over epochs; `repeat` has them all in one.
+        """
+        dataset = self._of(self._node)
+        dataset._epoch = number
+        return dataset
 
     def concat(self, *others: Dataset) -> Self:
         """This dataset, then the others."""
-        return self._of(Joined((self._node, *(other._node for other in others))))
+        nodes = [self._node, *(other._node for other in others)]
+        deal = InTurn(tuple(node.size for node in nodes))
+        return self._of(together(nodes, deal, join_stage(len(nodes))) or Joined(tuple(nodes)))
+
+    def zip(self, *others: Dataset) -> Self:
+        """Tuples of an element of this dataset and one of each other; as many as the shortest has."""
+        return self._of(Zipped((self._node, *(other._node for other in others))))
+
+    @staticmethod
+    def mix(datasets: Sequence[Dataset], weights: Sequence[float] | None = None, *, seed: int) -> Dataset:
+        """Several datasets mixed in fixed shares, in random order.
+
+        It ends where the first of them has nothing left to give: `repeat` those that should not end it.
+
+        Args:
+            datasets: What to mix. Each gives its elements in its own order.
+            weights: The share of each, in proportion; equal if not given.
+            seed: The same seed gives the same order, for ever.
+
+        Example:
+            >>> tfreel.save("cats.tfrecord", {"x": range(100)})
+            >>> tfreel.save("dogs.tfrecord", {"x": range(100, 200)})
+            >>> sets = [tfreel.Dataset(name).repeat() for name in ("cats.tfrecord", "dogs.tfrecord")]
+            >>> mixed = tfreel.Dataset.mix(sets, weights=[3, 1], seed=1).take(1000)
+            >>> 700 < sum(row["x"] < 100 for row in mixed) < 800
+            True
+        """
+        if not datasets:
+            raise ValueError("there is nothing to mix")
+        nodes = [dataset._node for dataset in datasets]
+        shares = [1.0] * len(nodes) if weights is None else list(weights)
+        deal = Mixture.of(tuple(None if node.lost_by else node.size for node in nodes), shares, seed)
+        words = f"{len(nodes)} datasets, mixed {':'.join(f'{share:g}' for share in shares)} with seed {seed}"
+        stage = Stage(words, ["mix", shares, seed])
+        return datasets[0]._of(together(nodes, deal, stage) or Mixed(tuple(nodes), deal, stage))
 
     # Elements -----------------------------------------------------------------------------------------------
 
-    def batch(self, size: int, *, drop_remainder: bool = False) -> Self:
-        """Batches of `size` elements, as columns. Each is read, checked and parsed in one go.
+    def batch(self, size: int, *, drop_remainder: bool = False, pad: Pad = None) -> Self:
+        """Batches of `size` elements, as columns. Records are read, checked and parsed in one go for each.
+
+        After `map` and the like, elements are gathered: arrays of one shape are stacked, of different lengths
+        become `Ragged`.
 
         Args:
             size: How many elements.
             drop_remainder: Leave out the last batch if it is smaller.
+            pad: Fill up rows of different lengths to the longest of the batch: with this number, and strings
+                with empty ones; or by name, for some columns only.
         """
         if size < 1:
             raise ValueError(f"a batch must have at least 1 element, not {size}")
-        if not isinstance(self._node, Rows):
-            raise TypeError("batch comes before map, filter and the like: they then work on whole batches")
-        return self._of(Batches(self._node, size, drop_remainder))
+        if isinstance(pad, Mapping) and self.features and (unknown := set(pad) - set(self.features)):
+            raise ValueError(
+                f"no feature is called {sorted(unknown)[0]!r}; there are {', '.join(self.features)}"
+            )
+        node = self._node
+        if isinstance(node, Rows):
+            return self._of(Batches(node, size, drop_remainder, pad))
+        if isinstance(node, Streamed) and node.batch_size is None:
+            return self._of(replace(node, batch_size=size, drop_remainder=drop_remainder, pad=pad))
+        return self._of(Gathered(node, size, drop_remainder, pad))
 
-    def map(self, function: Callable[[Any], Any]) -> Self:
-        """What `function` makes of each element."""
-        return self._of(Mapped(self._node, function))
+    def unbatch(self) -> Self:
+        """The elements of batches, one by one."""
+        node = self._node
+        if isinstance(node, Batches) and not node.drop_remainder and node.pad is None:
+            return self._of(node.rows)
+        return self._of(Unbatched(node))
+
+    def map(
+        self,
+        function: Callable[[Any], Any],
+        *,
+        workers: int = 0,
+        processes: bool = False,
+        batched: bool = True,
+        ordered: bool = True,
+        on_error: OnError = "raise",
+    ) -> Self:
+        """What `function` makes of each element.
+
+        Args:
+            function: Takes an element, gives an element.
+            workers: Call it in so many threads, a few elements ahead; 0 calls it where elements are taken.
+            processes: Workers are processes: for Python code that keeps the interpreter busy. The function
+                and the elements must pickle (a function need not where processes are forked).
+            batched: Of a dataset of batches, give the function whole batches. Otherwise it is called for each
+                row, and its results are gathered to a batch.
+            ordered: Keep the order. Otherwise results come as soon as they are there.
+            on_error: ``"raise"`` what the function raises, with a note on the records it was called with; or
+                ``"skip"`` the element, which `DatasetIterator.report` tells of.
+        """
+        if workers < 0:
+            raise ValueError(f"workers must be 0 or more, not {workers}")
+        if on_error not in ("raise", "skip"):
+            raise ValueError(f'on_error must be "raise" or "skip", not {on_error!r}')
+        if not batched and self._in_batches():
+            function = RowByRow(function)
+        return self._of(Mapped(self._node, function, workers, processes, ordered, on_error))
+
+    def _in_batches(self) -> bool:
+        node: Any = self._node
+        while isinstance(node, (View, Mapped, Filtered, Limited, Again, Prefetched, Stirred, Cached)):
+            node = node.below
+        return isinstance(node, (Batches, Gathered)) or (isinstance(node, Streamed) and bool(node.batch_size))
 
     def filter(self, keep: Callable[[Any], Any]) -> Self:
         """The elements for which `keep` is true. Positions and length are lost."""
@@ -246,79 +527,92 @@ class Dataset:
         """Pairs of a number and an element."""
         return self._of(Enumerated(self._node, start))
 
+    def cache(self, directory: PathLike | None = None) -> Self:
+        """The same elements, kept when they are first made: what lies below is done only once.
+
+        What is shuffled below has one order from then on.
+
+        Args:
+            directory: Keep them there, in a file with checksums that is found again by the plan it was made
+                by; in memory if not given. It can hold rows, batches and whatever is made of arrays, numbers,
+                strings, dicts, lists and tuples.
+        """
+        return self._of(Cached(self._node, store_for(self._node, directory)))
+
     def prefetch(self, depth: int = 2) -> Self:
         """The same elements, made in a thread of their own up to `depth` ahead."""
         if depth < 1:
             raise ValueError(f"depth must be at least 1, not {depth}")
         return self._of(Prefetched(self._node, depth))
 
+    def load(self) -> Any:
+        """All elements in memory, as one batch of columns.
+
+        Example:
+            >>> tfreel.save("numbers.tfrecord", {"x": range(10)})
+            >>> tfreel.Dataset("numbers.tfrecord").filter(lambda row: row["x"] % 3 == 0).load()["x"]
+            array([0, 3, 6, 9])
+        """
+        node = self._node
+        if isinstance(node, Batches) and not node.drop_remainder and node.pad is None:
+            node = node.rows
+        if isinstance(node, Rows):
+            indices = node.order.at(np.arange(len(self._of(node)), dtype=np.uint64), self._epoch)
+            return node.elements.batch(indices)
+        elements: Iterable[Any] = self
+        if self._in_batches():
+            elements = (row for batch in self for row in rows_of(batch))
+        rows = list(elements)
+        return gather(rows) if rows else Batch({}, 0)
+
     def __iter__(self) -> DatasetIterator:
-        return DatasetIterator(self._node)
+        return DatasetIterator(self._node, self._epoch)
 
     def __repr__(self) -> str:
-        first, *rest = self._node.lines()
+        first, *rest = (stage.words for stage in self._node.stages())
         return "\n".join([f"<tfreel.Dataset: {first}", *(f"  {line}" for line in rest)]) + ">"
 
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{html.escape(stage.words.strip())}</li>" for stage in self._node.stages())
+        length = "" if self._node.size is None else f" of {self._node.size:,}"
+        return f"<div><b>tfreel.Dataset</b>{length}<ol>{items}</ol></div>"
 
-def _dealt(order: Order, *, seed: int | None, start: int, count: int) -> Order:
-    return Part(order if seed is None else Shuffled(order, seed, fixed=True), start, 1, count)
+
+def _is_pipe(paths: Any) -> bool:
+    if hasattr(paths, "read") or paths == "-":
+        return True
+    if isinstance(paths, (list, tuple)):
+        return any(_is_pipe(path) for path in paths)
+    try:
+        mode = Path(paths).stat().st_mode
+    except (OSError, TypeError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
 
 
 def _asked(
-    paths: Paths, features: Features | None, columns: Sequence[str] | None, *, raw: bool
+    paths: Paths,
+    features: Features | None,
+    columns: Sequence[str] | None,
+    on_corrupt: OnCorrupt,
+    *,
+    raw: bool,
 ) -> tuple[Features | None, Features]:
     """What to read of each record, and of its feature lists."""
     if raw:
         return None, {}
     lists: Features = {}
     if features is None:
-        inferred = infer_features(paths)
+        inferred = infer_features(paths, on_corrupt=on_corrupt)
         features, lists = dict(inferred), dict(inferred.sequence_features)
     if columns is None:
         return dict(features), lists
     missing = [name for name in columns if name not in features and name not in lists]
     if missing:
-        known = ", ".join(map(repr, [*features, *lists]))
-        raise ValueError(f"no feature is called {missing[0]!r}; there are {known}")
+        there = ", ".join(map(repr, [*features, *lists]))
+        raise ValueError(f"no feature is called {missing[0]!r}; there are {there}")
     return _only(features, columns), _only(lists, columns)
 
 
 def _only(features: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: features[name] for name in names if name in features}
-
-
-class DatasetIterator(Iterator[Any]):
-    """A run through a dataset, which can save its state and go on from it."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._steps: Steps = node.iterate(0, None)
-
-    def __next__(self) -> Any:
-        return next(self._steps)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Where it stands, as a small dict that JSON can hold."""
-        return sealed(
-            {
-                "format": _STATE_FORMAT,
-                "version": _STATE_VERSION,
-                "plan": self._plan(),
-                "state": self._steps.state(),
-            }
-        )
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes to where `state` was saved.
-
-        Raises:
-            StateError: It is damaged, or of another plan or other data.
-        """
-        check_seal(state, form=_STATE_FORMAT, version=_STATE_VERSION, owner="dataset")
-        if state["plan"] != self._plan():
-            raise StateError("the state was saved by another plan: other files, features, order or stages")
-        self._steps.close()
-        self._steps = self._node.iterate(0, state["state"])
-
-    def _plan(self) -> str:
-        return hashlib.sha256(json.dumps(self._node.describe()).encode()).hexdigest()[:16]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.parse import Features, Picked, parse, parse_sequence, relocate
+from tfreel.dataset.gather import rows_of
 from tfreel.dataset.order import Positions
+from tfreel.dataset.plan import Stage
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.index.access import Records
+
+_ENOUGH_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,27 +25,32 @@ class Elements:
         features: What to read of each; None for the bytes as they are.
         sequence_features: What to read of the feature lists, if these are SequenceExamples.
         threads: How many to parse with.
+        inferred: Whether the features were found in a sample.
     """
 
     records: Records
     features: Features | None
     sequence_features: Features
     threads: int
-
-    def picked(self, indices: Positions) -> Picked:
-        """The serialized records at these positions."""
-        return Picked(*self.records.views(indices))
+    inferred: bool = False
 
     def rows(self, indices: Positions) -> list[Any]:
         """The elements at these positions, one by one: dicts, or bytes if there are no features."""
-        if self.features is None:
-            return _bytes_of(self.picked(indices))
-        batch = self.batch(indices)
-        return list(batch.rows()) if isinstance(batch, Batch) else _sequence_rows(batch)
+        return rows_of(self.batch(indices))
 
-    def batch(self, indices: Positions) -> Batch | SequenceBatch | Any:
+    @property
+    def rows_at_once(self) -> int:
+        """How many records are read in one go where they are wanted one by one."""
+        size = self.records.nbytes // max(1, len(self.records))
+        return min(256, max(1, _ENOUGH_BYTES // max(1, size)))
+
+    def batches(self, chunks: Iterator[Positions]) -> Generator[Any, None, None]:
+        """What `batch` gives for each chunk."""
+        return (self.batch(indices) for indices in chunks)
+
+    def batch(self, indices: Positions) -> Any:
         """The elements at these positions, as columns; as a list of bytes if there are no features."""
-        picked = self.picked(indices)
+        picked = Picked(*self.records.views(indices))
         if self.features is None:
             return _bytes_of(picked)
         try:
@@ -53,22 +61,28 @@ class Elements:
             relocate(error, *self.records.place(int(indices[error.record or 0])))
             raise
 
-    def line(self) -> str:
-        """What it is, in words."""
+    def alike(self, other: Elements) -> bool:
+        """Whether the same is made of each record, so that records of both can share a batch."""
+        return repr((self.features, self.sequence_features)) == repr(
+            (other.features, other.sequence_features)
+        )
+
+    def stages(self) -> list[Stage]:
+        """What is read of what; not where it lies."""
         records = self.records
         files = "1 file" if len(records.files) == 1 else f"{len(records.files):,} files"
-        what = "as bytes" if self.features is None else f"with {', '.join(self.features)}"
-        return f"{len(records):,} records of {files}, {what}"
+        words = f"{len(records):,} records of {files}, {self._words()}"
+        features = [] if self.features is None else [*self.features.items(), *self.sequence_features.items()]
+        asked = [[name, repr(feature)] for name, feature in features]
+        return [Stage(words, [records.fingerprint(), self.features is None, asked])]
 
-    def describe(self) -> list[Any]:
-        """What is read of what, as JSON; not where it lies."""
-        features: Mapping[str, Any] = {} if self.features is None else self.features
-        return [
-            self.records.fingerprint(),
-            self.features is None,
-            {name: repr(feature) for name, feature in features.items()},
-            {name: repr(feature) for name, feature in self.sequence_features.items()},
-        ]
+    def _words(self) -> str:
+        if self.features is None:
+            return "as bytes"
+        names = [*self.features, *self.sequence_features]
+        more = "" if len(names) <= 8 else f" and {len(names) - 8} more"
+        found = ", as found in a sample" if self.inferred else ""
+        return f"with {', '.join(names[:8])}{more}{found}"
 
 
 def _bytes_of(picked: Picked) -> list[bytes]:
@@ -79,10 +93,3 @@ def _bytes_of(picked: Picked) -> list[bytes]:
         else:
             flat += view.to_list()
     return flat if picked.order is None else [flat[i] for i in picked.order.tolist()]
-
-
-def _sequence_rows(batch: SequenceBatch) -> list[Any]:
-    return [
-        {**context, **lists}
-        for context, lists in zip(batch.context.rows(), batch.sequences.rows(), strict=True)
-    ]

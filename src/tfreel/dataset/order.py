@@ -10,17 +10,16 @@ Orders are promises. Saved states depend on them, so what a class computes never
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tfreel import _core
+from tfreel.errors import StateError
 
 Positions: TypeAlias = npt.NDArray[np.uint64]
 
@@ -28,27 +27,38 @@ Positions: TypeAlias = npt.NDArray[np.uint64]
 _PLACES = 16
 
 
-class Order(Protocol):
+class Order(ABC):
     """Some arrangement of what lies below."""
 
-    @property
-    def size(self) -> int | None:
-        """The number of positions; None if there is no end."""
+    __slots__ = ()
 
+    if TYPE_CHECKING:  # a field in some: dataclasses would take a property here for its default
+
+        @property
+        def size(self) -> int | None:
+            """The number of positions; None if there is no end."""
+
+    @abstractmethod
     def at(self, positions: Positions, epoch: int) -> Positions:
         """The records at these positions, as their own numbers."""
 
-    def describe(self) -> list[Any]:
-        """What it is, as JSON: equal for equal orders."""
+    def mark(self, position: int) -> Any:
+        """Where a position lies, as JSON; the same for all who share this order out among them."""
+        return position
 
+    def onward(self, mark: Any) -> Order:
+        """What is left behind a mark.
 
-def fingerprint(order: Order) -> str:
-    """A short name for an order, the same on every machine."""
-    return hashlib.sha256(json.dumps(order.describe()).encode()).hexdigest()[:16]
+        Raises:
+            StateError: There is no such place.
+        """
+        if type(mark) is not int or mark < 0 or (self.size is not None and mark > self.size):
+            raise StateError(f"the state stands at {mark!r}, and there are {self.size} elements")
+        return Rest(self, mark)
 
 
 @dataclass(frozen=True, slots=True)
-class Natural:
+class Natural(Order):
     """The elements as they come from below."""
 
     size: int | None
@@ -56,38 +66,114 @@ class Natural:
     def at(self, positions: Positions, epoch: int) -> Positions:  # noqa: ARG002 - the same in each
         return positions
 
-    def describe(self) -> list[Any]:
-        return ["natural", self.size]
-
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Every `step`-th position from `start` on: slices, the first and the last, one of several ranks.
-
-    With `around`, what would lie past the end begins again at the front.
-    """
+class Part(Order):
+    """Every `step`-th position from `start` on: slices, the first and the last, the parts of a split."""
 
     below: Order
     start: int
     step: int
     size: int | None
-    around: bool = False
 
     def at(self, positions: Positions, epoch: int) -> Positions:
         if self.step > 0:
             inner = positions * np.uint64(self.step) + np.uint64(self.start)
         else:
             inner = np.uint64(self.start) - positions * np.uint64(-self.step)
-        if self.around and self.below.size:
-            inner %= np.uint64(self.below.size)
         return self.below.at(inner, epoch)
-
-    def describe(self) -> list[Any]:
-        return ["part", self.start, self.step, self.size, self.around, self.below.describe()]
 
 
 @dataclass(frozen=True, slots=True)
-class Shuffled:
+class Rest(Order):
+    """What is left from a position on."""
+
+    below: Order
+    start: int
+
+    @property
+    def size(self) -> int | None:
+        return None if self.below.size is None else self.below.size - self.start
+
+    def at(self, positions: Positions, epoch: int) -> Positions:
+        return self.below.at(positions + np.uint64(self.start), epoch)
+
+    def mark(self, position: int) -> Any:
+        return self.below.mark(self.start + position)
+
+    def onward(self, mark: Any) -> Order:
+        return self.below.onward(mark)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharded(Order):
+    """What falls to one of several ranks: every `count`-th position. Its marks do not depend on the count."""
+
+    below: Order
+    index: int
+    count: int
+
+    @property
+    def size(self) -> int | None:
+        return None if self.below.size is None else max(0, -((self.index - self.below.size) // self.count))
+
+    def at(self, positions: Positions, epoch: int) -> Positions:
+        return self.below.at(positions * np.uint64(self.count) + np.uint64(self.index), epoch)
+
+    def mark(self, position: int) -> Any:
+        shared = position * self.count  # by all of them, when each is at this position
+        return self.below.mark(shared if self.below.size is None else min(shared, self.below.size))
+
+    def onward(self, mark: Any) -> Order:
+        return replace(self, below=self.below.onward(mark))
+
+
+@dataclass(frozen=True, slots=True)
+class Even(Order):
+    """As many positions as `count` ranks can share evenly: some less, or some more, from the front again."""
+
+    below: Order
+    whole: Order  # of which `below` may be the rest: it has the front
+    count: int
+    pad: bool
+
+    @property
+    def size(self) -> int:
+        size = known(self.below)
+        return size + -size % self.count if self.pad else size - size % self.count
+
+    def at(self, positions: Positions, epoch: int) -> Positions:
+        size = np.uint64(known(self.below))
+        if not self.pad or not (past := positions >= size).any():
+            return self.below.at(positions, epoch)
+        found = np.empty_like(positions)
+        found[~past] = self.below.at(positions[~past], epoch)
+        found[past] = self.whole.at((positions[past] - size) % np.uint64(known(self.whole)), epoch)
+        return found
+
+    def mark(self, position: int) -> Any:
+        return self.below.mark(min(position, known(self.below)))
+
+    def onward(self, mark: Any) -> Order:
+        return replace(self, below=self.below.onward(mark))
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen(Order):
+    """The order below as it is in the first epoch, in all of them: what is split stays on its side."""
+
+    below: Order
+
+    @property
+    def size(self) -> int | None:
+        return self.below.size
+
+    def at(self, positions: Positions, epoch: int) -> Positions:  # noqa: ARG002
+        return self.below.at(positions, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffled(Order):
     """An exact permutation of everything below, new in each epoch unless it is `fixed`."""
 
     below: Order
@@ -99,15 +185,12 @@ class Shuffled:
         return self.below.size
 
     def at(self, positions: Positions, epoch: int) -> Positions:
-        permutation = _permutation(_known(self.below), self.seed, 0 if self.fixed else epoch)
-        return self.below.at(permutation.take(positions), epoch)
-
-    def describe(self) -> list[Any]:
-        return ["shuffled", self.seed, self.fixed, self.below.describe()]
+        order = permutation(known(self.below), self.seed, 0 if self.fixed else epoch)
+        return self.below.at(order.take(positions), epoch)
 
 
 @dataclass(frozen=True, slots=True)
-class Windowed:
+class Windowed(Order):
     """A shuffle that reads ahead no further than a window, for disks where every jump costs.
 
     The set is cut into runs of a sixteenth of a window, the runs are permuted, and then the records within
@@ -127,27 +210,27 @@ class Windowed:
         return self.below.at(self._across_runs(within, epoch), epoch)
 
     def _within_windows(self, positions: Positions, epoch: int) -> Positions:
-        size, window = _known(self.below), self.window
+        size, window = known(self.below), self.window
         moved = np.empty_like(positions)
         windows = positions // np.uint64(window)
         for number in np.unique(windows).tolist():
             mine = windows == number
             begin = number * window
             length = min(window, size - begin)
-            order = _permutation(length, self.seed, _mixed(epoch, number))
+            order = permutation(length, self.seed, mixed(epoch, number))
             moved[mine] = order.take(positions[mine] - np.uint64(begin)) + np.uint64(begin)
         return moved
 
     def _across_runs(self, positions: Positions, epoch: int) -> Positions:
-        size = _known(self.below)
+        size = known(self.below)
         run = max(1, self.window // _PLACES)
         runs, rest = divmod(size, run)
         if runs < 2:
             return positions
-        order = _permutation(runs, self.seed, _mixed(epoch, -1))
+        order = permutation(runs, self.seed, mixed(epoch, -1))
         # The last run may be a short one. It is put between two others, in each epoch elsewhere, so that it
         # has no favourite window either.
-        short_begin = (_mixed(epoch, -2, self.seed) % (runs + 1)) * run
+        short_begin = (mixed(epoch, -2, self.seed) % (runs + 1)) * run
         after = positions >= np.uint64(short_begin + rest)
         in_short = (positions >= np.uint64(short_begin)) & ~after
         whole = positions - np.where(after, np.uint64(rest), np.uint64(0))
@@ -156,50 +239,62 @@ class Windowed:
         moved[in_short] = positions[in_short] - np.uint64(short_begin) + np.uint64(runs * run)
         return moved
 
-    def describe(self) -> list[Any]:
-        return ["windowed", self.seed, self.window, self.below.describe()]
-
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(Order):
     """Everything below, again and again; each time is an epoch of its own."""
 
     below: Order
     times: int | None
+    begun: Order = Natural(0)  # the rest of a round that has begun
+    rounds_over: int = 0  # with the begun one
 
     @property
     def size(self) -> int | None:
-        if self.times is None or self.below.size is None:
-            return None if self.below.size != 0 else 0
-        return self.below.size * self.times
+        first, each = known(self.begun), known(self.below)
+        if each and self.times is None:
+            return None
+        return first + each * ((self.times or 0) - self.rounds_over if each else 0)
 
     def at(self, positions: Positions, epoch: int) -> Positions:
-        size = _known(self.below)
-        rounds = positions // np.uint64(size)
+        first, each = np.uint64(known(self.begun)), np.uint64(max(1, known(self.below)))
+        begun = positions < first
+        rounds = (positions - first) // each + np.uint64(self.rounds_over)
+        rounds[begun] = max(0, self.rounds_over - 1)
         found = np.empty_like(positions)
         for number in np.unique(rounds).tolist():
             mine = rounds == number
-            inner = epoch * (self.times or 0) + number
-            found[mine] = self.below.at(positions[mine] - np.uint64(number * size), inner)
+            order, start = self._round(number)
+            inner = positions[mine] - np.uint64(start)
+            found[mine] = order.at(inner, round_epoch(epoch, self.times, number))
         return found
 
-    def describe(self) -> list[Any]:
-        return ["repeated", self.times, self.below.describe()]
+    def _round(self, number: int) -> tuple[Order, int]:
+        """The order of a round, and where it begins."""
+        if number < self.rounds_over:
+            return self.begun, 0
+        return self.below, known(self.begun) + (number - self.rounds_over) * known(self.below)
+
+    def mark(self, position: int) -> Any:
+        first, each = known(self.begun), max(1, known(self.below))
+        number = self.rounds_over + (-1 if position < first else (position - first) // each)
+        order, start = self._round(number)
+        return [number, order.mark(position - start)]
+
+    def onward(self, mark: Any) -> Order:
+        if not isinstance(mark, list) or len(mark) != 2 or type(mark[0]) is not int or mark[0] < 0:
+            raise StateError(f"the state stands at {mark!r}, which is no round and a place in it")
+        if self.times is not None and mark[0] >= self.times:
+            return replace(self, begun=Natural(0), rounds_over=self.times)
+        return replace(self, begun=self.below.onward(mark[1]), rounds_over=mark[0] + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Order):
     """Positions below that were listed one by one: the rows of some groups, say."""
 
     below: Order
     picks: Positions = field(compare=False)
-    digest: str = ""
-
-    @classmethod
-    def of(cls, below: Order, picks: Sequence[int] | npt.NDArray[Any]) -> Chosen:
-        """The order of these positions."""
-        array = np.ascontiguousarray(picks, np.uint64)
-        return cls(below, array, hashlib.sha256(array.astype("<u8").tobytes()).hexdigest()[:16])
 
     @property
     def size(self) -> int:
@@ -208,12 +303,9 @@ class Chosen:
     def at(self, positions: Positions, epoch: int) -> Positions:
         return self.below.at(self.picks[positions], epoch)
 
-    def describe(self) -> list[Any]:
-        return ["chosen", self.size, self.digest, self.below.describe()]
-
 
 @dataclass(frozen=True, slots=True)
-class Weighted:
+class Weighted(Order):
     """Positions below drawn with replacement, each in proportion to its weight.
 
     The draw at a position depends on the seed, the epoch and the position alone.
@@ -223,7 +315,6 @@ class Weighted:
     seed: int
     size: int
     ends: npt.NDArray[np.float64] = field(compare=False)  # running sums of the weights
-    digest: str = ""
 
     @classmethod
     def of(cls, below: Order, weights: npt.ArrayLike, seed: int, size: int | None = None) -> Weighted:
@@ -233,22 +324,17 @@ class Weighted:
             ValueError: There are not as many, one is negative or not finite, or all are zero.
         """
         array = np.asarray(weights, np.float64)
-        if array.shape != (_known(below),):
-            raise ValueError(f"{array.size} weights for {below.size} records")
+        if array.shape != (known(below),):
+            raise ValueError(f"{array.size} weights for {below.size} elements")
         if not np.isfinite(array).all() or (array < 0).any() or not array.any():
             raise ValueError("weights must be finite, not negative, and not all zero")
-        ends = np.cumsum(array)
-        digest = hashlib.sha256(array.astype("<f8").tobytes()).hexdigest()[:16]
-        return cls(below, seed, _known(below) if size is None else size, ends, digest)
+        return cls(below, seed, known(below) if size is None else size, np.cumsum(array))
 
     def at(self, positions: Positions, epoch: int) -> Positions:
-        drawn = scrambled(positions, _mixed(epoch, self.seed)) >> np.uint64(11)
-        shares = drawn.astype(np.float64) * (float(self.ends[-1]) / (1 << 53))
+        draws = scrambled(positions, mixed(epoch, self.seed)) >> np.uint64(11)
+        shares = draws.astype(np.float64) * (float(self.ends[-1]) / (1 << 53))
         picks = np.searchsorted(self.ends, shares, "right")
         return self.below.at(np.minimum(picks, len(self.ends) - 1).astype(np.uint64), epoch)
-
-    def describe(self) -> list[Any]:
-        return ["weighted", self.seed, self.size, self.digest, self.below.describe()]
 
 
 def scrambled(values: Positions, key: int) -> Positions:
@@ -263,20 +349,37 @@ def scrambled(values: Positions, key: int) -> Positions:
 _MASK = (1 << 64) - 1
 
 
-def _mixed(*parts: int) -> int:
-    """One number of several."""
+def drawn(number: int, key: int) -> int:
+    """What `scrambled` makes of one number."""
+    value = (number + key) & _MASK
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
+    return value ^ (value >> 31)
+
+
+def mixed(*parts: int) -> int:
+    """One number made of several."""
     state = 0x9E3779B97F4A7C15
     for part in parts:
-        state = int(scrambled(np.array([part & _MASK], np.uint64), state)[0])
+        state = drawn(part, state)
     return state
 
 
-def _known(order: Order) -> int:
+def round_epoch(epoch: int, times: int | None, number: int) -> int:
+    """The epoch of a round, where everything is repeated so many times in each epoch."""
+    if times is None:
+        return number if epoch == 0 else mixed(epoch, number)
+    return epoch * times + number
+
+
+def known(order: Order) -> int:
+    """The size of an order that has one."""
     if order.size is None:
         raise ValueError("what has no end cannot be put into another order; repeat after shuffling")
     return order.size
 
 
 @lru_cache(maxsize=64)
-def _permutation(size: int, seed: int, epoch: int) -> _core.Permutation:
+def permutation(size: int, seed: int, epoch: int) -> _core.Permutation:
+    """The order of so many in an epoch."""
     return _core.Permutation(size, seed & _MASK, epoch & _MASK)

@@ -19,15 +19,15 @@ import numpy.typing as npt
 from tfreel import _core
 from tfreel.compression import CodecError, codec_named, is_plain
 from tfreel.errors import StaleIndexError, TfreelError, TfreelWarning
-from tfreel.index.build import IndexMode, index_of, named_files
+from tfreel.index.build import IndexMode, index_of, named_files, sound
 from tfreel.index.seek import Seekable, open_seekable
 from tfreel.index.sidecar import U64, FileIndex
-from tfreel.records.read import read
+from tfreel.records.read import OnCorrupt, read
 from tfreel.records.report import Fault, describe
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths
 from tfreel.storage.paths import display
-from tfreel.threads import in_threads, renew_after_fork, thread_count
+from tfreel.threads import Turn, in_threads, renew_after_fork, thread_count
 
 _MODES = ("auto", "memory", "rebuild", "require", "text")
 _MOST_OPEN_FILES = 128
@@ -80,20 +80,36 @@ class Records(Sequence[bytes]):
         index: IndexMode = "auto",
         compression: str | None = None,
         threads: int | None = None,
+        on_corrupt: OnCorrupt = "raise",
     ) -> None:
         if index not in _MODES:
             raise ValueError(f"index must be one of {', '.join(map(repr, _MODES))}, not {index!r}")
-        self.files = named_files(paths)
-        self._config: dict[str, Any] = {"index": index, "compression": compression, "threads": threads}
+        files = named_files(paths)
+        self._config: dict[str, Any] = {
+            "index": index,
+            "compression": compression,
+            "threads": threads,
+            "on_corrupt": on_corrupt,
+        }
         codec = None if compression is None else codec_named(compression)
-        self._indexes: list[FileIndex] = in_threads(
-            lambda path, turn: index_of(path, index, codec, turn), self.files, threads
-        )
+
+        def find(path: str, turn: Turn) -> FileIndex:
+            return (
+                index_of(path, index, codec, turn)
+                if on_corrupt == "raise"
+                else sound(path, on_corrupt, codec)
+            )
+
+        self._set_up(files, in_threads(find, files, threads))
+
+    def _set_up(self, files: list[str], indexes: list[FileIndex]) -> None:
+        self.files = files
+        self._indexes = indexes
         self._fingerprint: str | None = None
-        counts = np.array([0, *map(len, self._indexes)], np.int64)
+        counts = np.array([0, *map(len, indexes)], np.int64)
         self._starts = np.cumsum(counts)
         self._start_list: list[int] = self._starts.tolist()  # bisect is quicker on a list
-        self._handles = _Handles(self.files, self._indexes, thread_count(threads))
+        self._handles = _Handles(files, indexes, thread_count(self._config["threads"]))
 
     def __len__(self) -> int:
         return self._start_list[-1]
@@ -164,6 +180,12 @@ class Records(Sequence[bytes]):
         record = position - self._start_list[file]
         return self.files[file], record, int(self._indexes[file].offsets[record])
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all records, with their frames."""
+        ends = (int(index.offsets[-1] + index.lengths[-1]) for index in self._indexes if len(index))
+        return sum(end + _FRAME_BYTES for end in ends)
+
     def fingerprint(self) -> str:
         """A hash of what the files hold, whatever their names and places."""
         if self._fingerprint is None:
@@ -229,6 +251,16 @@ class Records(Sequence[bytes]):
         while len(records) < len(picks):
             records += handle.fetch(picks[len(records) :])
         return records
+
+
+def joined(parts: Sequence[Records]) -> Records:
+    """The records of all of them, as one sequence."""
+    whole = Records.__new__(Records)
+    whole._config = parts[0]._config
+    whole._set_up(
+        [file for part in parts for file in part.files], [i for part in parts for i in part._indexes]
+    )
+    return whole
 
 
 def _reopen(files: list[str], config: dict[str, Any]) -> Records:

@@ -16,6 +16,7 @@ from tfreel.index.sidecar import U32, U64, FileIndex, find_sidecars, read_sideca
 from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.parts import Progress, visit_in_parts
+from tfreel.records.read import OnCorrupt, Reader
 from tfreel.records.report import Fault
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, resolve
@@ -116,6 +117,12 @@ def scan(
         codec = frames.codec
         stream_bytes = frames.position.offset
         frames.close()
+    return _index(file, codec, stream_bytes, columns)
+
+
+def _index(
+    file: LocalFile, codec: Codec, stream_bytes: int, columns: list[tuple[U64, U64, U32]]
+) -> FileIndex:
     offsets, lengths, checksums = zip(_NO_RECORDS, *columns, strict=True)
     return FileIndex(
         codec=codec,
@@ -126,6 +133,15 @@ def scan(
         lengths=np.concatenate(lengths),
         checksums=np.concatenate(checksums),
     )
+
+
+def sound(path: str, on_corrupt: OnCorrupt, compression: Codec | None = None) -> FileIndex:
+    """The index of what is sound in a file, by reading all of it."""
+    file = LocalFile(path)
+    with Reader(path, on_corrupt=on_corrupt, compression=compression) as reader:
+        columns = [_columns(block) for block in reader.blocks()]
+        codec, stream_bytes = reader.codec or "none", reader.report.bytes
+    return _index(file, codec, stream_bytes, columns)
 
 
 def _columns(block: _core.Block) -> tuple[U64, U64, U32]:

@@ -1,0 +1,135 @@
+"""Elements that are made once and kept, in memory or in a directory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfreel.dataset.nodes import Above, Node, Origins, Run, Step, settled
+from tfreel.dataset.order import Natural, Positions
+from tfreel.dataset.packed import pack, unpack
+from tfreel.dataset.plan import Stage, signature
+from tfreel.index.access import Records
+from tfreel.records.write import Writer
+from tfreel.storage.names import PathLike
+from tfreel.storage.paths import display
+from tfreel.threads import renew_after_fork
+
+
+class Store(ABC):
+    """Where elements are kept."""
+
+    @abstractmethod
+    def steps(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
+        """The elements from a position on, out of the store or from below."""
+
+    @abstractmethod
+    def words(self) -> str:
+        """Where it is."""
+
+
+class _Memory(Store):
+    """Elements in a list. All runs share it, and the run below that fills it."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[Any, Origins]] = []
+        self._state: Any = None
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        self._lock = threading.Lock()
+        self._filling: Iterator[Step] | None = None
+        self._complete = False
+
+    def steps(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
+        while position < len(self._kept) or self._fill(below, run, position):
+            yield self._kept[position]
+            position += 1
+
+    def _fill(self, below: Node, run: Run, position: int) -> bool:
+        """Makes the element at a position, if there is one."""
+        with self._lock:
+            while len(self._kept) <= position and not self._complete:
+                if self._filling is None:
+                    self._filling = iter(below.run(run, self._state))
+                try:
+                    step = next(self._filling, None)
+                except BaseException:
+                    self._filling = None  # the next one goes on behind the last good element
+                    raise
+                if step is None:
+                    self._complete = True
+                else:
+                    self._kept.append((step.element, step.origins))
+                    self._state = settled(step.state)
+            return position < len(self._kept)
+
+    def words(self) -> str:
+        return "in memory"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Memory, ()  # what it keeps does not travel: it is made again
+
+
+@dataclass(slots=True)
+class _Directory(Store):
+    """Elements in a file, which is there as soon as it is whole."""
+
+    path: str
+    _records: Records | None = field(default=None, repr=False)
+
+    def steps(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
+        if self._records is None and os.path.exists(self.path):
+            self._records = Records(self.path)
+        if self._records is None:
+            yield from self._make(below, run, position)
+            return
+        for number in range(position, len(self._records)):
+            yield unpack(self._records[number]), ()
+
+    def _make(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with Writer(self.path, mode="w", compression="none") as out:
+            for number, step in enumerate(below.run(run, None)):
+                out.write(pack(step.element))
+                if number >= position:
+                    yield step.element, step.origins
+
+    def words(self) -> str:
+        return f"in {display(os.path.dirname(self.path))}"
+
+
+def store_for(below: Node, directory: PathLike | None) -> Store:
+    """A store for what a plan makes; the same file in a directory for the same plan."""
+    if directory is None:
+        return _Memory()
+    plan = json.dumps(signature(below.stages())).encode()
+    name = hashlib.sha256(plan).hexdigest()[:16]
+    return _Directory(os.path.join(os.fsdecode(directory), f"{name}.tfrecord"))
+
+
+@dataclass(frozen=True, slots=True)
+class Cached(Above):
+    """The same elements in every epoch, made once."""
+
+    store: Store = field(compare=False)
+
+    def get(self, positions: Positions, epoch: int) -> list[Any]:  # noqa: ARG002
+        return self.below.get(positions, 0)
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        start = 0 if state is None else Natural(self.size).onward(state).mark(0)
+        kept = self.store.steps(self.below, run.in_epoch(0), start)
+        for position, (element, origins) in enumerate(kept, start + 1):
+            yield Step(element, position, origins)
+
+    def stages(self) -> list[Stage]:
+        identity = ["cache", *self.shares]
+        return [*self.below.stages(), Stage(f"kept {self.store.words()}", identity)]

@@ -1,0 +1,143 @@
+"""Elements to batches and back: stacking, padding, taking apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfreel.columns.batch import Batch, Column, SequenceBatch
+from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import Sparse
+from tfreel.columns.strings import BytesColumn
+
+Pad: TypeAlias = int | float | bytes | Mapping[str, int | float | bytes] | None
+
+
+def gather(elements: Sequence[Any]) -> Any:
+    """One batch of several elements: rows become columns, tuples go member by member.
+
+    Raises:
+        ValueError: They do not have the same names, or not the same number of members.
+    """
+    first = elements[0]
+    if isinstance(first, (Mapping, Batch)):
+        names = list(first)
+        for element in elements:
+            if list(element) != names and set(element) != set(names):
+                raise ValueError(f"a batch cannot hold rows with {names} and rows with {list(element)}")
+        return Batch({name: _column([row[name] for row in elements]) for name in names}, len(elements))
+    if isinstance(first, tuple):
+        return tuple(_column(members) for members in zip(*elements, strict=True))
+    return _column(elements)
+
+
+def _column(values: Sequence[Any]) -> Any:
+    if isinstance(values[0], (Mapping, Batch, tuple)):
+        return gather(values)
+    if all(isinstance(value, bytes) for value in values):
+        return _strings(values)
+    if all(isinstance(value, BytesColumn) for value in values):
+        return _rows_of_strings(values)
+    if all(isinstance(value, Ragged) for value in values):
+        return _rows(values, _column([row for value in values for row in value]))
+    return _numbers(values)
+
+
+def _numbers(values: Sequence[Any]) -> Any:
+    arrays = [np.asarray(value) for value in values]
+    shapes = {array.shape for array in arrays}
+    if len(shapes) == 1:
+        return np.stack(arrays)
+    if len({shape[1:] for shape in shapes}) == 1 and () not in shapes:
+        return _rows(arrays, np.concatenate(arrays))
+    column = np.empty(len(arrays), object)  # nothing better can hold arrays of any shape
+    for i, array in enumerate(arrays):
+        column[i] = array
+    return column
+
+
+def _rows(values: Iterable[Any], flat: Any) -> Ragged:
+    return Ragged(flat, _offsets(map(len, values)))
+
+
+def _strings(values: Sequence[bytes]) -> BytesColumn:
+    return BytesColumn(np.frombuffer(b"".join(values), np.uint8), _offsets(map(len, values)))
+
+
+def _rows_of_strings(values: Sequence[BytesColumn]) -> Any:
+    flat = _strings([string for value in values for string in _flat(value)])
+    shapes = {value.shape for value in values}
+    if len(shapes) == 1:
+        return BytesColumn(flat.data, flat.offsets, (len(values), *shapes.pop()))
+    return _rows(values, flat)
+
+
+def _flat(strings: BytesColumn) -> list[bytes]:
+    return BytesColumn(strings.data, strings.offsets).to_list()
+
+
+def _offsets(lengths: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.cumsum([0, *lengths], dtype=np.int64)
+
+
+def rows_of(batch: Any) -> list[Any]:
+    """The elements that a batch is made of.
+
+    Raises:
+        TypeError: It is no batch.
+    """
+    if isinstance(batch, Batch):
+        return list(batch.rows())
+    if isinstance(batch, SequenceBatch):
+        pairs = zip(batch.context.rows(), batch.sequences.rows(), strict=True)
+        return [{**context, **lists} for context, lists in pairs]
+    if isinstance(batch, Mapping):
+        return [dict(zip(batch, row, strict=True)) for row in zip(*batch.values(), strict=True)]
+    if isinstance(batch, tuple):
+        return list(zip(*map(rows_of, batch), strict=True))
+    if isinstance(batch, (list, np.ndarray, BytesColumn, Ragged)):
+        return list(batch)
+    raise TypeError(f"only batches can be taken apart, not {type(batch).__name__}")
+
+
+def padded(batch: Any, pad: Pad) -> Any:
+    """The batch with rows of any length filled up to the longest.
+
+    Args:
+        batch: Anything that `gather` or a parser gave.
+        pad: What numbers are filled up with, and strings if it is `bytes` (they are with empty ones
+            otherwise); or this by name, for some columns only.
+    """
+    if pad is None:
+        return batch
+    if isinstance(batch, SequenceBatch):
+        return SequenceBatch(padded(batch.context, pad), padded(batch.sequences, pad), batch.lengths)
+    if isinstance(batch, Batch):
+        columns = {name: _padded_column(name, column, pad) for name, column in batch.items()}
+        return Batch(columns, batch.num_rows)
+    if isinstance(batch, tuple):
+        return tuple(padded(member, pad) for member in batch)
+    return dense(batch, pad) if isinstance(batch, (Ragged, Sparse)) else batch
+
+
+def _padded_column(name: str, column: Column, pad: Pad) -> Column:
+    if not isinstance(column, (Ragged, Sparse)) or (isinstance(pad, Mapping) and name not in pad):
+        return column
+    return dense(column, pad[name] if isinstance(pad, Mapping) else pad)
+
+
+def dense(column: Ragged | Sparse, value: Any) -> npt.NDArray[Any] | BytesColumn:
+    """Rows of any length, and rows of such rows, as one array."""
+    if isinstance(column, Sparse):
+        return column.to_dense(_fitting(value, column.values))
+    if isinstance(column.values, Ragged):
+        column = Ragged(dense(column.values, value), column.offsets)
+    return column.to_dense(_fitting(value, column.values))
+
+
+def _fitting(value: Any, values: object) -> Any:
+    """Numbers do not fill up strings, nor the other way round."""
+    return value if isinstance(value, bytes) == isinstance(values, BytesColumn) else None

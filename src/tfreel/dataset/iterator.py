@@ -1,0 +1,81 @@
+"""`tfreel.DatasetIterator`: a run through a dataset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from tfreel.dataset.nodes import DatasetReport, Node, Run, Step, settled
+from tfreel.dataset.plan import difference, signature
+from tfreel.errors import StateError
+from tfreel.states import check_seal, sealed
+
+_FORMAT = "tfreel-dataset"
+_VERSION = 1
+
+
+class DatasetIterator(Iterator[Any]):
+    """A run through a dataset, which can save its state and go on from it.
+
+    If an element cannot be had, because a record is damaged or a function fails, the error comes in its
+    place, and again when it is asked for again: nothing is left out in silence.
+
+    Attributes:
+        report: What was left out, where that was asked for.
+    """
+
+    def __init__(self, node: Node, epoch: int = 0) -> None:
+        self.report = DatasetReport()
+        self._node = node
+        self._go_to(epoch, None)
+
+    def _go_to(self, epoch: int, state: Any) -> None:
+        self._epoch = epoch
+        self._state = state
+        self._steps: Iterator[Step] | None = None
+        self._process = os.getpid()
+
+    def __next__(self) -> Any:
+        if self._process != os.getpid():  # threads did not come along through the fork
+            self._go_to(self._epoch, settled(self._state))
+        if self._steps is None:
+            self._steps = iter(self._node.run(Run(self._epoch, self.report), self._state))
+        try:
+            step = next(self._steps)
+        except StopIteration:
+            raise
+        except BaseException:
+            self._steps = None  # it is over with it; the next one begins behind the last good element
+            raise
+        self._state = step.state
+        return step.element
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where it stands, as a small dict that JSON can hold."""
+        self._state = settled(self._state)
+        return sealed(
+            {
+                "format": _FORMAT,
+                "version": _VERSION,
+                "plan": signature(self._node.stages()),
+                "epoch": self._epoch,
+                "state": self._state,
+            }
+        )
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes to where `state` was saved.
+
+        Raises:
+            StateError: It is damaged, or of another plan or other data.
+        """
+        check_seal(state, form=_FORMAT, version=_VERSION, owner="dataset")
+        other = difference(state["plan"], signature(self._node.stages()))
+        if other is not None:
+            raise StateError(other)
+        self._go_to(state["epoch"], state["state"])
+
+    def close(self) -> None:
+        """Ends the threads that read ahead. Another element begins them anew."""
+        self._go_to(self._epoch, settled(self._state))

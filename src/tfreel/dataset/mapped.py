@@ -1,0 +1,106 @@
+"""Stages that call a function on each element, here or in workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+from tfreel.dataset.gather import gather, rows_of
+from tfreel.dataset.nodes import Above, Run, Step, name_of, parts_of, settled
+from tfreel.dataset.order import Positions
+from tfreel.dataset.plan import Stage
+from tfreel.dataset.workers import Pool, Task, pool
+
+OnError: TypeAlias = Literal["raise", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowByRow:
+    """A function of rows as a function of batches."""
+
+    func: Callable[[Any], Any]  # called as in a `partial`
+
+    def __call__(self, batch: Any) -> Any:
+        return gather([self.func(row) for row in rows_of(batch)])
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped(Above):
+    """What a function makes of each element."""
+
+    function: Callable[[Any], Any]
+    workers: int = 0
+    processes: bool = False
+    ordered: bool = True
+    on_error: OnError = "raise"
+
+    @property
+    def size(self) -> int | None:
+        return None if self.on_error == "skip" else self.below.size
+
+    @property
+    def lost_by(self) -> str | None:
+        mine = f"map({name_of(self.function)}, on_error='skip')" if self.on_error == "skip" else None
+        return self.below.lost_by or mine
+
+    def get(self, positions: Positions, epoch: int) -> list[Any]:
+        return [self.function(element) for element in self.below.get(positions, epoch)]
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        if self.workers and not self.ordered:
+            return self._as_they_come(run, state)
+        return self._in_order(run, state)
+
+    def _in_order(self, run: Run, state: Any) -> Iterator[Step]:
+        steps = self.below.run(run, state)
+        if not self.workers or not run.ahead:
+            for step in steps:
+                yield from self._finish(run, Task(step, partial(self.function, step.element)))
+            return
+        with self._pool() as workers:
+            calls = ((step._replace(state=settled(step.state)), step.element) for step in steps)
+            for task in workers.in_order(calls):
+                yield from self._finish(run, task)
+
+    def _as_they_come(self, run: Run, state: Any) -> Iterator[Step]:
+        """Its state has the one below, and those that stood before the elements still on their way."""
+        waiting, last = parts_of(state, [[], None])
+
+        def calls() -> Iterator[tuple[tuple[Step, Any], Any]]:
+            nonlocal last
+            for before in waiting:
+                step = next(iter(self.below.run(run.for_one(), before)))
+                yield (step, before), step.element
+            for step in self.below.run(run, last):
+                before, last = last, settled(step.state)
+                yield (step, before), step.element
+
+        with self._pool() as workers:
+            for task, others in workers.as_they_come(calls()):
+                step, _ = task.tag
+                for done in self._finish(run, Task(step, task.result)):
+                    yield done._replace(state=[[before for _, before in others], last])
+
+    def _pool(self) -> AbstractContextManager[Pool]:
+        return pool(self.function, self.workers, processes=self.processes)
+
+    def _finish(self, run: Run, task: Task) -> Iterator[Step]:
+        """The step that a task leads to, or none if it failed and that is all right."""
+        step: Step = task.tag
+        try:
+            element = task.result()
+        except Exception as error:
+            if self.on_error == "raise":
+                origins = "; ".join(map(str, step.origins)) or "an element of unknown origin"
+                error.add_note(f"in map({name_of(self.function)}), on {origins}")
+                raise
+            run.report.skip(name_of(self.function), error, step.origins)
+        else:
+            yield step._replace(element=element)
+
+    def stages(self) -> list[Stage]:
+        name = name_of(self.function)
+        return [*self.below.stages(), Stage(f"each through {name}", ["map", name])]

@@ -1,0 +1,255 @@
+"""Stages that go through the one below them from the front.
+
+What they give depends on all that came before, so their state holds that of the stage below: to go on from
+it costs no more than there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from tfreel.ahead import ReadAhead
+from tfreel.dataset.gather import Pad, gather, padded, rows_of
+from tfreel.dataset.nodes import Above, Origins, Run, Step, name_of, parts_of, settled
+from tfreel.dataset.order import Positions, drawn, mixed, round_epoch
+from tfreel.dataset.plan import Stage
+from tfreel.dataset.sources import batch_count, batch_stage
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered(Above):
+    """The elements of which a function says that they may stay."""
+
+    keep: Callable[[Any], Any]
+
+    @property
+    def size(self) -> None:
+        return None
+
+    @property
+    def lost_by(self) -> str | None:
+        return self.below.lost_by or f"filter({name_of(self.keep)})"
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        return (step for step in self.below.run(run, state) if self.keep(step.element))
+
+    def stages(self) -> list[Stage]:
+        name = name_of(self.keep)
+        return [*self.below.stages(), Stage(f"those that {name} keeps", ["filter", name])]
+
+
+@dataclass(frozen=True, slots=True)
+class Limited(Above):
+    """Some of the elements, counted from the front, of a stage that has lost its positions."""
+
+    skip: int
+    take: int | None
+
+    @property
+    def size(self) -> None:
+        return None
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        passed, below = parts_of(state, [0, None])
+        end = None if self.take is None else self.skip + self.take
+        if end is not None and passed >= end:
+            return
+        for number, step in enumerate(self.below.run(run, below), passed + 1):
+            if number > self.skip:
+                yield step._replace(state=[number, step.state])
+            if number == end:
+                return
+
+    def stages(self) -> list[Stage]:
+        parts = [f"without the first {self.skip:,}"] if self.skip else []
+        parts += [] if self.take is None else [f"the first {self.take:,}"]
+        identity = ["limit", self.skip, self.take, *self.shares]
+        return [*self.below.stages(), Stage(", ".join(parts), identity)]
+
+
+@dataclass(frozen=True, slots=True)
+class Again(Above):
+    """Everything below, again and again; each time is an epoch of its own."""
+
+    times: int | None
+
+    @property
+    def size(self) -> int | None:
+        if self.below.size is None or (self.times is None and self.below.size):
+            return None
+        return self.below.size * (self.times or 0)
+
+    def get(self, positions: Positions, epoch: int) -> list[Any]:
+        each = np.uint64(self.below.size or 1)
+        found = []
+        for position in positions:
+            number = round_epoch(epoch, self.times, int(position // each))
+            found += self.below.get(np.array([position % each]), number)
+        return found
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        number, below = parts_of(state, [0, None])
+        while self.times is None or number < self.times:
+            anything = below is not None
+            in_round = run.in_epoch(round_epoch(run.epoch, self.times, number))
+            for step in self.below.run(in_round, below):
+                anything = True
+                yield step._replace(state=[number, step.state])
+            if not anything:  # or nothing would be repeated for ever
+                return
+            number, below = number + 1, None
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), repeat_stage(self.times)]
+
+
+def repeat_stage(times: int | None) -> Stage:
+    """Repetition, in words."""
+    words = "repeated without end" if times is None else f"repeated {times:,} times"
+    return Stage(words, ["repeat", times])
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerated(Above):
+    """Each element with its number."""
+
+    start: int
+
+    def get(self, positions: Positions, epoch: int) -> list[Any]:
+        numbers = (position + self.start for position in positions.tolist())
+        return list(zip(numbers, self.below.get(positions, epoch), strict=True))
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        number, below = parts_of(state, [self.start, None])
+        for this, step in enumerate(self.below.run(run, below), number):
+            yield Step((this, step.element), [this + 1, step.state], step.origins)
+
+    def stages(self) -> list[Stage]:
+        identity = ["enumerate", self.start, *self.shares]
+        return [*self.below.stages(), Stage(f"numbered from {self.start:,}", identity)]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered(Above):
+    """Elements of any stage in batches."""
+
+    batch_size: int
+    drop_remainder: bool
+    pad: Pad
+
+    @property
+    def size(self) -> int | None:
+        return batch_count(self.below.size, self.batch_size, drop_remainder=self.drop_remainder)
+
+    def get(self, positions: Positions, epoch: int) -> list[Any]:
+        found = []
+        for position in positions.tolist():
+            start = position * self.batch_size
+            stop = start + self.batch_size
+            stop = stop if self.below.size is None else min(stop, self.below.size)
+            rows = self.below.get(np.arange(start, stop, dtype=np.uint64), epoch)
+            found.append(padded(gather(rows), self.pad))
+        return found
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        steps = iter(self.below.run(run, state))
+        while some := list(islice(steps, self.batch_size)):
+            if self.drop_remainder and len(some) < self.batch_size:
+                return
+            origins: Origins = tuple(origin for step in some for origin in step.origins)
+            batch = padded(gather([step.element for step in some]), self.pad)
+            yield Step(batch, some[-1].state, origins)
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
+
+
+@dataclass(frozen=True, slots=True)
+class Unbatched(Above):
+    """The elements that batches are made of."""
+
+    @property
+    def size(self) -> None:
+        return None
+
+    @property
+    def lost_by(self) -> str:
+        return self.below.lost_by or "unbatch()"
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        before, done = parts_of(state, [None, 0])
+        for step in self.below.run(run, before):
+            for number, row in enumerate(rows_of(step.element)[done:], done + 1):
+                yield Step(row, [before, number], step.origins)
+            before, done = settled(step.state), 0
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), Stage("one by one", ["unbatch"])]
+
+
+@dataclass(frozen=True, slots=True)
+class Stirred(Above):
+    """A shuffle for what has no positions: each element is drawn from a buffer of those read so far."""
+
+    seed: int
+    buffer: int
+
+    @property
+    def lost_by(self) -> str:
+        return self.below.lost_by or "shuffle(buffer=)"
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        number, held, below = parts_of(state, [0, [], None])
+        key = mixed(run.epoch, self.seed)
+        steps = iter(self.below.run(run, below))
+        # In the state each held element is the state below that stood before it: it can be read again.
+        buffer = [(next(iter(self.below.run(run.for_one(), before))), before) for before in held]
+        while True:
+            for step in islice(steps, self.buffer - len(buffer)):
+                buffer.append((step, below))
+                below = settled(step.state)
+            if not buffer:
+                return
+            pick = drawn(number, key) % len(buffer)
+            buffer[pick], buffer[-1] = buffer[-1], buffer[pick]
+            step, _ = buffer.pop()
+            number += 1
+            yield step._replace(state=partial(_stirred_state, number, buffer, len(buffer), below))
+
+    def stages(self) -> list[Stage]:
+        words = f"shuffled with seed {self.seed} in a buffer of {self.buffer:,}"
+        identity = ["stir", self.seed, self.buffer, *self.shares]
+        return [*self.below.stages(), Stage(words, identity)]
+
+
+def _stirred_state(number: int, buffer: list[tuple[Step, Any]], size: int, below: Any) -> list[Any]:
+    # What has been added since, before a read failed, will be read again.
+    return [number, [before for _, before in buffer[:size]], below]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetched(Above):
+    """The same elements, made in a thread of their own a few ahead of whoever takes them."""
+
+    depth: int
+
+    def get(self, positions: Positions, epoch: int) -> list[Any]:
+        return self.below.get(positions, epoch)
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        steps = (step._replace(state=settled(step.state)) for step in self.below.run(run, state))
+        if not run.ahead:
+            yield from steps
+            return
+        with closing(ReadAhead(steps, self.depth)) as ahead:
+            yield from ahead
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), Stage(f"{self.depth} of them ahead")]
