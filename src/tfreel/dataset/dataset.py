@@ -336,7 +336,7 @@ class Dataset:
         Example:
             >>> tfreel.save("rare.tfrecord", {"label": [0] * 90 + [1] * 10})
             >>> balanced = tfreel.Dataset("rare.tfrecord").sample(balance="label", seed=1, size=1000)
-            >>> 450 < sum(row["label"] for row in balanced) < 550
+            >>> 450 < int(balanced.load()["label"].sum()) < 550
             True
         """
         self._require_positions("to sample it")
@@ -436,7 +436,7 @@ class Dataset:
             >>> tfreel.save("dogs.tfrecord", {"x": range(100, 200)})
             >>> sets = [tfreel.Dataset(name).repeat() for name in ("cats.tfrecord", "dogs.tfrecord")]
             >>> mixed = tfreel.Dataset.mix(sets, weights=[3, 1], seed=1).take(1000)
-            >>> 700 < sum(row["x"] < 100 for row in mixed) < 800
+            >>> 700 < int((mixed.load()["x"] < 100).sum()) < 800
             True
         """
         if not datasets:
