@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from typing import Any
 
@@ -13,14 +14,18 @@ from hypothesis import strategies as st
 
 from tfreel.dataset.order import (
     Chosen,
+    Even,
+    Frozen,
     Natural,
     Order,
     Part,
     Repeated,
+    Sharded,
     Shuffled,
     Weighted,
     Windowed,
 )
+from tfreel.errors import StateError
 
 
 def positions(start: int, stop: int) -> Any:
@@ -64,6 +69,11 @@ def orders(below: Order) -> st.SearchStrategy[Order]:
         SEEDS.map(lambda seed: Shuffled(below, seed, fixed=True)),
         st.tuples(SEEDS, st.integers(1, 50)).map(lambda t: Windowed(below, *t)),
         st.integers(1, 3).map(lambda times: Repeated(below, times)),
+        st.just(Frozen(below)),
+        st.tuples(st.integers(0, 2), st.booleans()).map(
+            lambda t: Sharded(Even(below, below, 3, pad=t[1]), t[0], 3)
+        ),
+        st.integers(0, 3).map(lambda index: Sharded(below, index, 4)),
         st.tuples(st.integers(0, size), st.integers(1, 4)).map(
             lambda t: Part(below, t[0], t[1], max(0, -((t[0] - size) // t[1])))
         ),
@@ -84,6 +94,42 @@ def test_any_piece_of_any_order_is_that_piece_of_the_whole(data: Any, size: int)
     scattered = np.array(data.draw(st.permutations(range(len(whole)))), np.uint64)
     assert order.at(scattered, epoch).tolist() == [whole[i] for i in scattered.tolist()]
     assert set(whole) <= set(range(size))
+
+
+@given(st.data(), st.integers(1, 200))
+def test_what_is_left_behind_a_mark_is_the_tail(data: Any, size: int) -> None:
+    order: Order = Natural(size)
+    for _ in range(data.draw(st.integers(0, 4))):
+        if order.size:
+            order = data.draw(orders(order))
+    epoch = data.draw(st.integers(0, 3))
+    whole = listed(order, epoch)
+    first = data.draw(st.integers(0, len(whole)))
+    rest = order.onward(json.loads(json.dumps(order.mark(first))))
+    assert listed(rest, epoch) == whole[first:]
+    second = data.draw(st.integers(0, len(whole) - first))
+    assert rest.mark(second) == order.mark(first + second)
+    assert listed(rest.onward(rest.mark(second)), epoch) == whole[first + second :]
+
+
+@pytest.mark.parametrize("wrong", [-1, 11, None, "1", [0, 1], True, {}])
+def test_a_mark_that_is_none_is_refused(wrong: Any) -> None:
+    with pytest.raises(StateError):
+        Shuffled(Natural(10), 1).onward(wrong)
+    for mark in (wrong, [0, wrong], [wrong, 0], [-1, 0]):
+        if mark not in ([11, 0], [0, 1]):
+            with pytest.raises(StateError):
+                Repeated(Natural(10), None).onward(mark)
+
+
+@given(st.integers(1, 60), st.integers(1, 7), st.integers(1, 7), st.data(), SEEDS)
+def test_what_some_ranks_left_others_share(size: int, before: int, after: int, data: Any, seed: int) -> None:
+    whole = Repeated(Shuffled(Natural(size), seed), 2)
+    step = data.draw(st.integers(0, 2 * size // before))
+    seen = [n for rank in range(before) for n in listed(Sharded(whole, rank, before))[:step]]
+    mark = Sharded(whole, 0, before).mark(step)
+    left = [n for rank in range(after) for n in listed(Sharded(whole, rank, after).onward(mark))]
+    assert Counter(seen + left) == dict.fromkeys(range(size), 2)
 
 
 # Each by itself ---------------------------------------------------------------------------------------------
@@ -184,4 +230,3 @@ def test_orders_never_change(name: str) -> None:
     for epoch in (0, 1, 5):
         digest.update(order.at(positions(0, order.size or 0), epoch).astype("<u8").tobytes())
     assert digest.hexdigest()[:16] == promised
-

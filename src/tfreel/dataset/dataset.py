@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import html
 import operator
-import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -117,10 +115,10 @@ class Dataset:
         self._node: Node
         count = thread_count(threads)
         if stream or _is_pipe(paths):
-            if features is None and not raw and not stream:
+            if features is None and not raw and _is_pipe(paths):
                 raise ValueError("a pipe cannot be looked at twice: give the features, or raw=True")
             asked = _asked(paths, features, columns, on_corrupt, raw=raw)
-            self._node = Streamed(Source(paths, *asked, verify, on_corrupt, count))
+            self._node = Streamed(Source(paths, *asked, verify, on_corrupt, count, once=_is_pipe(paths)))
             return
         records = Records(paths, threads=threads, on_corrupt=on_corrupt)
         asked = _asked(paths, features, columns, on_corrupt, raw=raw)
@@ -579,15 +577,9 @@ class Dataset:
 
 
 def _is_pipe(paths: Any) -> bool:
-    if hasattr(paths, "read") or paths == "-":
-        return True
     if isinstance(paths, (list, tuple)):
         return any(_is_pipe(path) for path in paths)
-    try:
-        mode = Path(paths).stat().st_mode
-    except (OSError, TypeError, ValueError):
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+    return hasattr(paths, "read") or (isinstance(paths, str) and paths == "-")
 
 
 def _asked(

@@ -41,7 +41,7 @@ def _column(values: Sequence[Any]) -> Any:
         return _strings(values)
     if all(isinstance(value, BytesColumn) for value in values):
         return _rows_of_strings(values)
-    if all(isinstance(value, Ragged) for value in values):
+    if any(isinstance(value, Ragged) for value in values):  # the others happen to have rows of one length
         return _rows(values, _column([row for value in values for row in value]))
     return _numbers(values)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class Source:
         verify: As in `tfreel.read`.
         on_corrupt: As in `tfreel.read`.
         threads: How many to parse with.
+        once: Whether it can be read only once, as a pipe.
     """
 
     paths: Paths
@@ -38,9 +39,14 @@ class Source:
     verify: bool
     on_corrupt: OnCorrupt
     threads: int
+    once: bool
+    _begun: list[bool] = field(default_factory=list, compare=False, repr=False)
 
     def open(self) -> Reader:
         """A reader at the beginning."""
+        if self.once and self._begun:
+            raise ValueError("a pipe can be read only once: what was taken from it does not come again")
+        self._begun.append(True)
         return read(self.paths, verify=self.verify, on_corrupt=self.on_corrupt)
 
     def made_of(self, picked: Picked) -> Any:

@@ -1,0 +1,482 @@
+"""What is done to elements: functions here and in workers, batches of anything, caches, streams."""
+
+from __future__ import annotations
+
+import gzip
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tfreel
+from numbered import COUNT, doubled, even, fail_at_60, numbers, write_numbered
+from tfreel.dataset import Dataset
+from tfreel.dataset.gather import gather, padded, rows_of
+from tfreel.dataset.packed import pack, unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_numbered(tmp_path_factory.mktemp("set"))
+
+
+@pytest.fixture(scope="module")
+def ds(path: str) -> Dataset:
+    return Dataset(path)
+
+
+# Workers ----------------------------------------------------------------------------------------------------
+
+
+def slow_at_first(batch: Any) -> Any:
+    time.sleep(0.05 if batch["n"][0] == 0 else 0)
+    return {"n": batch["n"], "pid": np.full(len(batch["n"]), os.getpid())}
+
+
+def thread_names(batch: Any) -> Any:
+    return {"n": batch["n"], "thread": threading.current_thread().name}
+
+
+def die(batch: Any) -> Any:
+    if 50 in batch["n"]:
+        os._exit(3)
+    return batch
+
+
+@pytest.mark.parametrize("options", [{}, {"workers": 3}, {"workers": 2, "processes": True}])
+def test_workers_change_nothing_but_the_time(ds: Dataset, options: Any) -> None:
+    found = list(ds.batch(10).map(slow_at_first, **options))
+    assert numbers(found) == list(range(COUNT))
+    pids = {int(pid) for batch in found for pid in batch["pid"]}
+    assert (os.getpid() in pids) is not options.get("processes", False)
+
+
+def test_threads_are_used_and_end_with_the_run(ds: Dataset) -> None:
+    steps = iter(ds.batch(5).map(thread_names, workers=3))
+    assert next(steps)["thread"].startswith("tfreel-map")
+    del steps
+    deadline = time.monotonic() + 10
+    while any(thread.name.startswith("tfreel-map") for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_unordered_results_do_not_wait_for_a_slow_one(ds: Dataset) -> None:
+    found = list(ds.batch(10).map(slow_at_first, workers=2, ordered=False))
+    assert found[0]["n"][0] != 0
+    assert sorted(numbers(found)) == list(range(COUNT))
+
+
+@pytest.mark.parametrize("options", [{}, {"workers": 3}, {"workers": 2, "processes": True}])
+def test_an_error_comes_in_its_place_with_the_record_it_is_about(ds: Dataset, options: Any) -> None:
+    steps = iter(ds.map(fail_at_60, **options))
+    assert numbers(islice(steps, 60)) == list(range(60))
+    for _ in range(2):  # asked again, it comes again: nothing is left out in silence
+        with pytest.raises(ZeroDivisionError, match="no 60") as caught:
+            next(steps)
+        (note,) = caught.value.__notes__
+        assert note.startswith("in map(fail_at_60), on record 19 of ")
+        assert "c.tfrecord at byte " in note
+    batches = iter(ds.batch(50).map(lambda batch: [fail_at_60({"n": n}) for n in batch["n"]]))
+    next(batches)
+    with pytest.raises(ZeroDivisionError) as caught:
+        next(batches)
+    assert "record 9 of" in caught.value.__notes__[0]
+    assert "and 49 others" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("options", [{}, {"workers": 3}, {"workers": 3, "ordered": False}])
+def test_what_fails_can_be_left_out_and_is_reported(ds: Dataset, options: Any) -> None:
+    plan = ds.map(fail_at_60, on_error="skip", **options)
+    steps = iter(plan)
+    assert sorted(numbers(steps)) == [n for n in range(COUNT) if n != 60]
+    assert steps.report.skipped == 1
+    (skipped,) = steps.report.examples
+    assert (skipped.stage, type(skipped.error), skipped.record) == ("fail_at_60", ZeroDivisionError, 19)
+    assert str(skipped.path).endswith("c.tfrecord")
+    assert skipped.offset is not None
+    assert skipped.offset > 0
+    with pytest.raises(TypeError, match=r"no length, because of map\(fail_at_60, on_error='skip'\)"):
+        len(plan)
+
+
+def test_a_worker_that_dies_is_an_error_not_a_hang(ds: Dataset) -> None:
+    steps = iter(ds.batch(10).map(die, workers=2, processes=True))
+    with pytest.raises(Exception, match="terminated abruptly"):
+        list(steps)
+
+
+def test_wrong_options_are_refused(ds: Dataset) -> None:
+    with pytest.raises(ValueError, match="workers"):
+        ds.map(doubled, workers=-1)
+    with pytest.raises(ValueError, match="on_error"):
+        ds.map(doubled, on_error="ignore")  # type: ignore[arg-type]
+    for wrong in ({"window": 0}, {"buffer": 0}, {"window": 3, "buffer": 3}):
+        with pytest.raises(ValueError, match=r"window|buffer"):
+            ds.shuffle(seed=1, **wrong)
+
+
+def test_functions_are_named(ds: Dataset) -> None:
+    assert "each through doubled" in repr(ds.map(partial(doubled)))
+    assert "each through doubled" in repr(ds.batch(2).map(doubled, batched=False))
+
+
+ORPHANS = """
+import os, sys, time
+import tfreel
+ds = tfreel.Dataset(sys.argv[1]).batch(5).map(lambda batch: os.getpid(), workers=2, processes=True)
+print(*{next(iter(ds)), os.getpid()}, flush=True)
+steps = iter(ds)
+print(next(steps), flush=True)
+time.sleep(60)
+"""
+
+
+def test_workers_do_not_outlive_a_killed_process(path: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ORPHANS, path], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        worker = int(process.stdout.readline())
+        process.kill()
+    deadline = time.monotonic() + 20
+    while is_running(worker):
+        assert time.monotonic() < deadline, "the worker is still there"
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().split(")")[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# Batches of anything ----------------------------------------------------------------------------------------
+
+
+def test_rows_of_any_kind_are_gathered() -> None:
+    rows = [
+        {"i": 1, "f": 0.5, "b": b"one", "a": np.arange(3), "r": np.arange(2), "o": np.zeros((2, 1))},
+        {"i": 2, "f": 1.5, "b": b"", "a": np.arange(3), "r": np.arange(5), "o": np.zeros((1, 2))},
+    ]
+    batch = gather(rows)
+    assert batch.num_rows == 2
+    assert batch["i"].tolist() == [1, 2]
+    assert batch["b"].to_list() == [b"one", b""]
+    assert batch["a"].shape == (2, 3)
+    assert batch["r"].to_list() == [[0, 1], [0, 1, 2, 3, 4]]
+    assert batch["o"].dtype == object
+    assert [int(row["i"]) for row in rows_of(batch)] == [1, 2]
+    pair = gather([(1, {"x": 2}), (3, {"x": 4})])
+    assert (pair[0].tolist(), pair[1]["x"].tolist()) == ([1, 3], [2, 4])
+    assert gather([b"a", b"bc"]).to_list() == [b"a", b"bc"]
+    with pytest.raises(ValueError, match=r"rows with \['x'\] and rows with \['y'\]"):
+        gather([{"x": 1}, {"y": 1}])
+    with pytest.raises(TypeError, match="only batches can be taken apart"):
+        rows_of(3)
+
+
+def test_batches_behind_functions_hold_what_native_ones_hold(ds: Dataset) -> None:
+    for native, gathered in zip(ds.batch(10), ds.map(dict).batch(10), strict=True):
+        assert native["n"].tolist() == gathered["n"].tolist()
+        assert native["x"].tolist() == gathered["x"].tolist()
+        assert native["t"].to_list() == gathered["t"].to_list()
+    assert len(ds.map(dict).batch(10, drop_remainder=True)) == 10
+    assert ds.map(dict).batch(10)[-1]["n"].tolist() == [100, 101, 102]
+    rows = ds.batch(10).map(doubled, batched=False)
+    assert rows[3]["n"].tolist() == [2 * n for n in range(30, 40)]
+
+
+def test_rows_of_different_lengths_are_padded(ds: Dataset) -> None:
+    for plan in (ds, ds.map(dict)):
+        batch = plan.batch(4, pad=0)[0]
+        assert batch["t"].to_list()[:2] == [[b"0", b"", b""], [b"1", b"1", b""]]
+    assert ds.batch(4, pad={"t": b"-"})[0]["t"].to_list()[0] == [b"0", b"-", b"-"]
+    assert isinstance(ds.batch(4, pad={"n": 0})[0]["t"], tfreel.Ragged)
+    with pytest.raises(ValueError, match="no feature is called 'u'"):
+        ds.batch(4, pad={"u": 0})
+    numbers_ = tfreel.Batch({"r": gather([np.arange(1), np.arange(3)])})
+    assert padded(numbers_, -1)["r"].tolist() == [[0, -1, -1], [0, 1, 2]]
+    nested = gather([gather([np.arange(1), np.arange(2)]), gather([np.arange(3)])])
+    assert padded(nested, 9).tolist() == [[[0, 9, 9], [0, 1, 9]], [[0, 1, 2], [9, 9, 9]]]
+
+
+def test_sequences_are_elements_too(tmp_path: Path) -> None:
+    with tfreel.Writer("s.tfrecord") as out:
+        for i in range(10):
+            out.write(tfreel.encode_sequence({"n": i}, {"tokens": [[j] * (j + 1) for j in range(i % 3)]}))
+    ds = Dataset("s.tfrecord")
+    assert sorted(ds[5]) == ["n", "tokens"]
+    assert ds[5]["tokens"].to_list() == [[0], [1, 1]]
+    batch = ds.shuffle(seed=1).batch(4)[0]
+    assert batch.context["n"].shape == (4,)
+    dense = ds.batch(10, pad=-1)[0]["tokens"]
+    assert dense.shape == (10, 2, 2)
+    assert dense[5].tolist() == [[0, -1], [1, 1]]
+    assert [int(row["n"]) for row in ds.batch(4).map(lambda b: b, batched=True).unbatch()] == list(range(10))
+
+
+def test_everything_is_loaded_as_columns(ds: Dataset) -> None:
+    assert ds.shuffle(seed=1).load()["n"].tolist() == numbers(ds.shuffle(seed=1))
+    assert ds.batch(10).load()["x"].shape == (COUNT, 2)
+    assert ds.filter(even).load()["n"].tolist() == list(range(0, COUNT, 2))
+    assert ds.batch(10).map(doubled).load()["n"].tolist() == [2 * n for n in range(COUNT)]
+    assert ds.filter(lambda _: False).load().num_rows == 0
+    assert ds.split(0.1, 0.9, seed=1)[0].load().num_rows == 10
+
+
+# Caches -----------------------------------------------------------------------------------------------------
+
+
+class Counting:
+    """Doubles, and counts how often."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, element: Any) -> Any:
+        self.calls += 1
+        return doubled(element)
+
+
+@pytest.mark.parametrize("directory", [None, "kept"])
+def test_a_cache_makes_everything_once(ds: Dataset, directory: str | None) -> None:
+    counting = Counting()
+    plan = ds.shuffle(seed=1).batch(10).map(counting).cache(directory)
+    first = numbers(plan)
+    assert sorted(first) == [2 * n for n in range(COUNT)]
+    assert counting.calls == 11
+    assert numbers(plan.repeat(2)) == first * 2
+    assert counting.calls == 11
+    assert "kept in " in repr(plan)
+
+
+def test_a_cache_in_a_directory_is_found_again_by_its_plan_alone(ds: Dataset, path: str) -> None:
+    def plan(seed: int) -> tuple[Counting, Dataset]:
+        counting = Counting()
+        return counting, Dataset(path).shuffle(seed=seed).map(counting).cache("kept")
+
+    counting, dataset = plan(1)
+    rows = numbers(dataset)
+    assert len(os.listdir("kept")) == 1
+    counting, dataset = plan(1)
+    assert (numbers(dataset), counting.calls) == (rows, 0)
+    counting, dataset = plan(2)
+    assert sorted(numbers(dataset)) == sorted(rows)
+    assert counting.calls == COUNT
+    assert len(os.listdir("kept")) == 2
+
+
+def test_a_cache_that_was_not_finished_leaves_nothing_and_a_damaged_one_is_noticed(ds: Dataset) -> None:
+    plan = ds.batch(10).cache("kept")
+    steps = iter(plan)
+    next(steps)
+    del steps
+    assert os.listdir("kept") == []
+    list(plan)
+    (name,) = os.listdir("kept")
+    with open(f"kept/{name}", "r+b") as file:
+        file.seek(1000)
+        file.write(b"damage")
+    with pytest.raises(tfreel.CorruptError):
+        list(ds.batch(10).cache("kept"))
+
+
+def test_a_cache_in_memory_serves_several_runs_at_once(ds: Dataset) -> None:
+    counting = Counting()
+    plan = ds.map(counting).cache()
+    for first, second in zip(plan, plan, strict=True):
+        assert first is second
+    assert counting.calls == COUNT
+
+
+def test_a_cache_fills_on_after_an_error(ds: Dataset) -> None:
+    failures = [True]
+
+    def once(element: Any) -> Any:
+        if element["n"] == 60 and failures:
+            failures.pop()
+            raise ZeroDivisionError
+        return element
+
+    steps = iter(ds.map(once).cache())
+    assert numbers(islice(steps, 60)) == list(range(60))
+    with pytest.raises(ZeroDivisionError):
+        next(steps)
+    assert numbers(steps) == list(range(60, COUNT))
+
+
+def test_what_is_kept_comes_back_as_it_was(ds: Dataset) -> None:
+    batch = ds.batch(5)[1]
+    again = unpack(pack(batch))
+    assert again["t"].to_list() == batch["t"].to_list()
+    assert again["x"].tobytes() == batch["x"].tobytes()
+    row = ds[7]
+    assert len(pack(row)) < 1000  # not with the bytes of all other rows
+    assert repr(unpack(pack(row))) == repr(row)
+    for value in (
+        None,
+        True,
+        -(2**70),
+        float("inf"),
+        "ü",
+        b"\0\xff",
+        [1, (2.5, {"a": []})],
+        np.float32(1.5),
+        np.array([b"a", b"bc"]),
+        np.zeros((0, 3), "i2"),
+        np.array("2020-01-01", "M8[D]"),
+    ):
+        again = unpack(pack(value))
+        assert type(again) is type(value)
+        assert repr(again) == repr(value)
+    assert np.isnan(unpack(pack(float("nan"))))
+    unpack(pack(np.zeros(3)))[0] = 1  # what comes back may be changed
+    for wrong in (object(), {1: 2}, np.array([None]), threading):
+        with pytest.raises(TypeError, match="a cache in a directory"):
+            pack(wrong)
+    packed = pack(batch)
+    for damaged in (b"", packed[:20], packed[:-1], b"\xff" * 40, pack(1).replace(b"plain", b"plane")):
+        with pytest.raises(tfreel.DecodeError):
+            unpack(damaged)
+
+
+# Streams ----------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_gives_the_same_without_positions(ds: Dataset, path: str) -> None:
+    stream = Dataset(path, stream=True)
+    assert numbers(stream) == list(range(COUNT))
+    assert numbers(stream.batch(10)) == list(range(COUNT))
+    assert [batch.num_rows for batch in stream.batch(10)] == [10] * 10 + [3]
+    assert [batch.num_rows for batch in stream.batch(10, drop_remainder=True)] == [10] * 10
+    assert numbers(Dataset(path, raw=True, stream=True)) == list(range(COUNT))
+    assert sorted(numbers(stream.shuffle(seed=1, buffer=30).batch(7))) == list(range(COUNT))
+    assert stream.load()["x"].shape == (COUNT, 2)
+    assert numbers(stream.filter(even).take(3)) == [0, 2, 4]
+    for operation in (
+        lambda: stream.shuffle(seed=1),
+        lambda: stream[3],
+        lambda: stream.shard(0, 2),
+        lambda: stream.split(0.5, 0.5),
+        lambda: len(stream),
+        lambda: stream.sample(balance="c", seed=1),
+    ):
+        with pytest.raises(TypeError, match="reading as a stream"):
+            operation()
+
+
+def test_pipes_are_streams(path: str, tmp_path: Path) -> None:
+    features = {"n": tfreel.FixedLenFeature([], "int64")}
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+
+    def feed() -> None:
+        with tfreel.Writer(tmp_path / "all", mode="w") as out:
+            out.write_many(tfreel.read(path))
+        fifo.write_bytes((tmp_path / "all").read_bytes())
+
+    threading.Thread(target=feed).start()
+    with open(fifo, "rb") as pipe:
+        with pytest.raises(ValueError, match="a pipe cannot be looked at twice: give the features"):
+            Dataset(pipe)
+        ds = Dataset(pipe, features).batch(10)
+        assert numbers(ds) == list(range(COUNT))
+        with pytest.raises(ValueError, match="a pipe can be read only once"):
+            list(ds)
+
+
+def test_errors_of_a_stream_say_where_they_are(path: str) -> None:
+    wrong = Dataset(path, {"m": tfreel.FixedLenFeature([], "int64")}, stream=True)
+    with pytest.raises(tfreel.MissingFeatureError, match=r"record 0 of .*a.tfrecord; it has"):
+        next(iter(wrong.batch(50)))
+
+
+def test_damaged_records_are_left_out_if_that_is_asked_for(path: str, tmp_path: Path) -> None:
+    data = bytearray((tmp_path / path).parent.joinpath("a.tfrecord").read_bytes())
+    data[200] ^= 1
+    (tmp_path / "damaged.tfrecord").write_bytes(data)
+    (tmp_path / "damaged.tfrecord.gz").write_bytes(gzip.compress(data))
+    for name in ("damaged.tfrecord", "damaged.tfrecord.gz"):
+        with pytest.raises(tfreel.CorruptError):
+            Dataset(tmp_path / name)
+        sound = Dataset(tmp_path / name, on_corrupt="skip")
+        assert len(sound) == 39
+        assert numbers(sound.shuffle(seed=1).batch(8)) == numbers(sound.shuffle(seed=1))
+        assert numbers(sound) == numbers(Dataset(tmp_path / name, on_corrupt="skip", stream=True))
+        assert numbers(pickle.loads(pickle.dumps(sound))) == numbers(sound)
+
+
+# Processes --------------------------------------------------------------------------------------------------
+
+
+def count_up(dataset: Any, queue: Any) -> None:
+    queue.put(numbers(dataset))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("name", ["batches", "workers", "cached", "prefetched", "mixed"])
+def test_a_dataset_that_is_being_read_goes_to_other_processes(ds: Dataset, method: str, name: str) -> None:
+    plan = {
+        "batches": ds.shuffle(seed=1).batch(7),
+        "workers": ds.shuffle(seed=1).batch(7).map(doubled, workers=2),
+        "cached": ds.shuffle(seed=1).batch(7).cache(),
+        "prefetched": ds.shuffle(seed=1).batch(7).prefetch(2),
+        "mixed": Dataset.mix([ds[:50], ds[50:].shuffle(seed=1)], seed=1).batch(7),
+    }[name]
+    expected = numbers(plan)
+    steps = iter(plan)
+    next(steps)
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    process = context.Process(target=count_up, args=(plan, queue))
+    process.start()
+    assert queue.get(timeout=60) == expected
+    process.join(20)
+    assert process.exitcode == 0
+    assert numbers(steps) == expected[7:]
+
+
+@pytest.mark.parametrize("name", ["batches", "workers", "cached", "prefetched", "stirred"])
+def test_a_run_goes_on_in_the_child_of_a_fork(ds: Dataset, name: str) -> None:
+    plan = {
+        "batches": ds.shuffle(seed=1).batch(7),
+        "workers": ds.shuffle(seed=1).batch(7).map(doubled, workers=2),
+        "cached": ds.shuffle(seed=1).batch(7).cache(),
+        "prefetched": ds.shuffle(seed=1).batch(7).prefetch(2),
+        "stirred": ds.batch(7).shuffle(seed=1, buffer=5),
+    }[name]
+    expected = [numbers([batch]) for batch in plan]
+    steps = iter(plan)
+    assert [numbers([batch]) for batch in islice(steps, 4)] == expected[:4]
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=count_up, args=(steps, queue))
+    process.start()
+    tail = [n for batch in expected[4:] for n in batch]
+    assert queue.get(timeout=60) == tail
+    process.join(20)
+    assert numbers(steps) == tail
+
+
+def test_a_notebook_shows_the_plan_and_trusts_no_name(path: str) -> None:
+    tfreel.save("<b>.tfrecord", {"<script>": [1]})
+    shown = Dataset("<b>.tfrecord").batch(2)._repr_html_()
+    assert "&lt;script&gt;" in shown
+    assert "<script>" not in shown
+    assert "<li>in batches of 2</li>" in shown
