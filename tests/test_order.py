@@ -174,7 +174,7 @@ def test_a_window_is_filled_from_a_few_places_and_never_looks_further() -> None:
     for begin in range(0, size - window, window):
         inside = np.sort(order[begin : begin + window])
         runs = 1 + int((np.diff(inside) > 1).sum())
-        assert runs <= 18  # sixteen, and perhaps pieces of the short one and at the borders
+        assert runs <= 66  # sixty-four, and perhaps pieces of the short one and at the borders
     moved = np.abs(order - np.arange(size))
     assert np.median(moved) > size / 5  # not only within the window
 
@@ -216,7 +216,7 @@ def test_shuffles_mix_well() -> None:
 
 PROMISED = {
     "shuffled": (Shuffled(Natural(12345), 17), "bca7f0d66480e556"),
-    "windowed": (Windowed(Natural(12345), 17, 500), "e280782551b9354e"),
+    "windowed": (Windowed(Natural(12345), 17, 500), "8b10cada10673466"),
     "repeated": (Repeated(Shuffled(Natural(1234), 17), 10), "3d00c5783af975c3"),
     "split": (Part(Shuffled(Natural(12345), 17, fixed=True), 1000, 3, 3000), "6647e7fdedf78762"),
     "weighted": (Weighted.of(Natural(1000), np.arange(1000), 17, 12345), "7db88947f53dee1d"),

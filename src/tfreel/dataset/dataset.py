@@ -199,8 +199,8 @@ class Dataset:
 
         Args:
             seed: The same seed gives the same order, on every machine and for ever.
-            window: Shuffle only within so many elements, taken from sixteen places: for disks where every
-                jump costs.
+            window: Shuffle only within so many elements, taken from sixty-four places: for disks where
+                every jump costs.
             buffer: Draw each element from a buffer of so many: for what has no positions, as a stream. The
                 order is not as good, and to go on from a state reads the buffer again.
         """

@@ -24,7 +24,7 @@ from tfreel.errors import StateError
 Positions: TypeAlias = npt.NDArray[np.uint64]
 
 # A window is filled from so many places of the set, each read in one go.
-_PLACES = 16
+_PLACES = 64
 
 
 class Order(ABC):
@@ -193,8 +193,8 @@ class Shuffled(Order):
 class Windowed(Order):
     """A shuffle that reads ahead no further than a window, for disks where every jump costs.
 
-    The set is cut into runs of a sixteenth of a window, the runs are permuted, and then the records within
-    each window of sixteen runs. So every window holds records from sixteen places, in any order.
+    The set is cut into runs of a sixty-fourth of a window, the runs are permuted, and then the records within
+    each window of as many runs. So every window holds records from sixty-four places, in any order.
     """
 
     below: Order
