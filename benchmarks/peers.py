@@ -60,6 +60,12 @@ def array_record() -> Any:
 
 
 @cache
+def grain() -> Any:
+    """Grain, or None."""
+    return _load("grain", "grain")
+
+
+@cache
 def google_crc32c() -> Any:
     """google-crc32c, or None."""
     return _load("google_crc32c", "google-crc32c")

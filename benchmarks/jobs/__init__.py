@@ -3,6 +3,7 @@
 from jobs import (
     count,
     crc32c,
+    epochs,
     examples,
     gzip_iterate,
     images,
@@ -28,6 +29,7 @@ JOBS = {
         gzip_iterate,
         parse,
         examples,
+        epochs,
         imports,
         information,
     )

@@ -128,7 +128,7 @@ def _proof(batches: Callable[[Shape], Iterator[Any]], shape: Shape) -> dict[str,
     """The sum of every column, as integers of the bits: the order of batches does not matter."""
     wanted = WANTED[shape.kind]
     names = [*wanted.context, *wanted.lists]
-    return _sums({name: _flat(batch[name]) for name in names} for batch in batches(shape))
+    return sums({name: _flat(batch[name]) for name in names} for batch in batches(shape))
 
 
 def _flat(column: Any) -> Any:
@@ -140,7 +140,8 @@ def _flat(column: Any) -> Any:
     return column
 
 
-def _sums(batches: Iterator[dict[str, Any]]) -> dict[str, int]:
+def sums(batches: Iterator[dict[str, Any]]) -> dict[str, int]:
+    """The sum of every column over all batches, as integers of the bits."""
     sums: dict[str, int] = {}
     for batch in batches:
         for name, values in batch.items():
@@ -170,7 +171,7 @@ def _tensorflow(kind: str) -> list[Entry]:
         return batches.prefetch(tf.data.AUTOTUNE) if parallel else batches
 
     def interleaved(shape: Shape) -> Any:
-        paths = tf.data.Dataset.from_tensor_slices(_shards(shape))
+        paths = tf.data.Dataset.from_tensor_slices(shards(shape))
         records = paths.interleave(
             tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False
         )
@@ -199,7 +200,7 @@ def _tensorflow_proof(route: Callable[[Shape], Any], shape: Shape) -> dict[str, 
         for batch in route(shape):
             yield {name: _tensor_values(value) for name, value in batch.items()}
 
-    return _sums(columns())
+    return sums(columns())
 
 
 def _tensor_values(value: Any) -> Any:
@@ -207,7 +208,8 @@ def _tensor_values(value: Any) -> Any:
     return np.frombuffer(b"".join(array.tolist()), np.uint8) if array.dtype == object else array
 
 
-def _shards(shape: Shape) -> list[str]:
+def shards(shape: Shape) -> list[str]:
+    """The same records in four files."""
     paths = [f"{shape.path}.shard-{i}" for i in range(4)]
     if not all(map(os.path.exists, paths)):
         writers = [tfreel.Writer(path, mode="w") for path in paths]
@@ -255,7 +257,7 @@ def _parquet(kind: str) -> list[Entry]:
 def _arrow_entry(name: str, batches: Callable[[Shape], Iterator[Any]]) -> Entry:
     def proof(shape: Shape) -> dict[str, int]:
         names = WANTED[shape.kind].context
-        return _sums({name: _arrow_values(batch.column(name)) for name in names} for batch in batches(shape))
+        return sums({name: _arrow_values(batch.column(name)) for name in names} for batch in batches(shape))
 
     return Entry(name, lambda shape: sum(batch.num_rows for batch in batches(shape)), name, proof=proof)
 

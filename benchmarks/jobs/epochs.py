@@ -1,0 +1,270 @@
+"""Epochs of a dataset: shuffled, batched, parsed, checksums checked; and how soon they begin."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import peers
+from bench import Bench
+from data import Shape
+from harness import Entry, Line, Outcome, compare, quartiles
+from rows import WANTED
+
+import tfreel
+from jobs.parse import shards, sums
+
+NAME = "epochs"
+TITLE = "12. Epochs of a dataset"
+
+_BATCH = 1024
+_BUFFER = 10_000
+_KIND = "tabular"
+
+
+def run(bench: Bench) -> Outcome:
+    """Against TensorFlow with the shuffle buffer it needs, and Grain with a global shuffle."""
+    outcome = Outcome(NAME, TITLE)
+    shape = bench.data.shape(_KIND)
+    _shuffled(bench, shape, outcome)
+    _grain(bench, outcome)
+    _images(bench, outcome)
+    _first_batches(bench, shape, outcome)
+    _memory(shape, outcome)
+    return outcome
+
+
+# Shuffled epochs --------------------------------------------------------------------------------------------
+
+
+def _plan(shape: Shape, **how: Any) -> Any:
+    return tfreel.Dataset(shape.path, WANTED[shape.kind].context).shuffle(seed=1, **how).batch(_BATCH)
+
+
+def _shuffled(bench: Bench, shape: Shape, outcome: Outcome) -> None:
+    ways = {"shuffled globally": {}, "shuffled in windows of 10,000": {"window": _BUFFER}}
+    plans = {f"tfreel, {name}": partial(_plan, **how) for name, how in ways.items()}
+    plans["tfreel, in order"] = _in_order
+    entries = [
+        Entry(name, partial(_rows, plan), proof=partial(_proof, plan)) for name, plan in plans.items()
+    ] + _tensorflow()
+    race = bench.race(
+        "an epoch of 20 single numbers, batches of 1,024",
+        entries,
+        shape,
+        work=shape.count,
+        unit="records",
+        sample=bench.data.sample(_KIND),
+    )
+    outcome.races.append(race)
+    text = "{fast} against {slow}, shuffled in a buffer of 10,000"
+    outcome.lines.append(compare(race, "TensorFlow", "tfreel, shuffled globally", text, limit=8))
+    outcome.lines.append(compare(race, "TensorFlow", "tfreel, shuffled in windows of 10,000", text))
+
+
+def _in_order(shape: Shape) -> Any:
+    return tfreel.Dataset(shape.path, WANTED[shape.kind].context).batch(_BATCH)
+
+
+def _rows(plan: Callable[[Shape], Any], shape: Shape) -> int:
+    return sum(batch.num_rows for batch in plan(shape))
+
+
+def _proof(plan: Callable[[Shape], Any], shape: Shape) -> dict[str, int]:
+    return sums(dict(batch) for batch in plan(shape))
+
+
+def _tensorflow() -> list[Entry]:
+    """Its orders of stages; the buffer holds serialized records, which is the quickest."""
+    tf = peers.tensorflow()
+    if tf is None:
+        return []
+    context, _ = WANTED[_KIND].to_tensorflow(tf)
+
+    def parse(records: Any) -> Any:
+        return tf.io.parse_example(records, context)
+
+    def tuned(records: Any) -> Any:
+        batches = records.shuffle(_BUFFER, seed=1).batch(_BATCH)
+        return batches.map(parse, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+
+    def interleaved(shape: Shape) -> Any:
+        paths = tf.data.Dataset.from_tensor_slices(shards(shape))
+        return tuned(paths.interleave(tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE))
+
+    routes: dict[str, Callable[[Shape], Any]] = {
+        "shuffle, batch, parse_example": lambda shape: (
+            peers.dataset(shape).shuffle(_BUFFER, seed=1).batch(_BATCH).map(parse)
+        ),
+        "shuffle, batch, parse_example, AUTOTUNE": lambda shape: tuned(peers.dataset(shape)),
+        "4 shards interleaved, shuffle, AUTOTUNE": interleaved,
+    }
+    return [
+        Entry(name, partial(_tensor_rows, route), "TensorFlow", proof=partial(_tensor_proof, route))
+        for name, route in routes.items()
+    ]
+
+
+def _tensor_rows(route: Callable[[Shape], Any], shape: Shape) -> int:
+    return sum(int(batch["int_0"].shape[0]) for batch in route(shape))
+
+
+def _tensor_proof(route: Callable[[Shape], Any], shape: Shape) -> dict[str, int]:
+    return sums({name: value.numpy() for name, value in batch.items()} for batch in route(shape))
+
+
+# Grain ------------------------------------------------------------------------------------------------------
+
+
+def _grain(bench: Bench, outcome: Outcome) -> None:
+    """On few records, for it takes its time: a global shuffle of ArrayRecord, Examples parsed by protobuf."""
+    grain, array_record = peers.grain(), peers.array_record()
+    if grain is None or array_record is None:
+        return
+    shape = bench.data.sample(_KIND)
+    path = _as_array_record(array_record, shape)
+
+    def batches(_: Shape) -> Iterator[dict[str, Any]]:
+        source = grain.sources.ArrayRecordDataSource(path)
+        dataset = grain.MapDataset.source(source).shuffle(seed=1).map(_decoded).batch(_BATCH)
+        return iter(dataset.to_iter_dataset())
+
+    entries = [
+        Entry("tfreel, shuffled globally", partial(_rows, _plan), proof=partial(_proof, _plan)),
+        Entry(
+            "ArrayRecord with Grain, shuffled globally",
+            lambda shape: sum(len(batch["int_0"]) for batch in batches(shape)),
+            proof=lambda shape: sums(iter(batches(shape))),
+        ),
+    ]
+    race = bench.race("an epoch of few records", entries, shape, work=shape.count, unit="records")
+    outcome.races.append(race)
+    slow, fast = "ArrayRecord with Grain, shuffled globally", "tfreel, shuffled globally"
+    outcome.lines.append(compare(race, slow, fast, "{fast} against {slow}", limit=100))
+
+
+def _decoded(record: bytes) -> dict[str, Any]:
+    features = tfreel.Example.FromString(record).features.feature
+    row = {}
+    for name, feature in features.items():
+        kind = "int64_list" if name.startswith("int") else "float_list"
+        values = getattr(feature, kind).value
+        row[name] = np.array(values[0], np.int64 if kind == "int64_list" else np.float32)
+    return row
+
+
+def _as_array_record(array_record: Any, shape: Shape) -> str:
+    path = f"{shape.path}.array_record"
+    if not os.path.exists(path):
+        writer = array_record.ArrayRecordWriter(path, "group_size:1")
+        for record in tfreel.read(shape.path):
+            writer.write(record)
+        writer.close()
+    return path
+
+
+# Images -----------------------------------------------------------------------------------------------------
+
+
+def _images(bench: Bench, outcome: Outcome) -> None:
+    """Bytes as they are: what a window costs against reading from front to back."""
+    shape = bench.data.shape("images")
+
+    def images(shape: Shape, **how: Any) -> int:
+        dataset = tfreel.Dataset(shape.path, raw=True)
+        dataset = dataset.shuffle(seed=1, **how) if how else dataset
+        return sum(len(record) for batch in dataset.batch(64) for record in batch)
+
+    entries = [
+        Entry("in order", images),
+        Entry("in windows of 1,024", partial(images, window=1024)),
+        Entry("globally", partial(images, window=None)),
+    ]
+    race = bench.race("images of 70 KB, batches of 64", entries, shape, work=shape.file_bytes, unit="B")
+    outcome.races.append(race)
+    text = "images {fast}, as a share of the speed {slow}"
+    outcome.lines.append(compare(race, "in order", "in windows of 1,024", text, limit=80, unit="%"))
+    outcome.lines.append(compare(race, "in order", "globally", text, unit="%"))
+
+
+# How soon ---------------------------------------------------------------------------------------------------
+
+
+def _first_batches(bench: Bench, shape: Shape, outcome: Outcome) -> None:
+    """Until the first batch is there, with all that comes before; and from a state in the middle."""
+    indexed = _indexed(shape)
+    steps = iter(_plan(indexed))
+    for _ in range(shape.count // _BATCH // 2):
+        next(steps)
+    state = steps.state_dict()
+
+    def first(which: Shape, state: Any = None) -> int:
+        steps = iter(_plan(which))
+        if state is not None:
+            steps.load_state_dict(state)
+        return int(next(steps).num_rows)
+
+    entries = [
+        Entry("tfreel, no index", first),
+        Entry("tfreel, with an index", lambda _: first(indexed)),
+        Entry("tfreel, from a state, with an index", lambda _: first(indexed, state)),
+    ]
+    if peers.tensorflow() is not None:
+        entries.append(Entry("TensorFlow", lambda shape: int(next(_tensors(shape)).shape[0])))
+    race = bench.race(f"the first batch of {shape.count:,} records", entries, shape, work=1, unit="batches")
+    outcome.races.append(race)
+    for entry in entries[:3]:
+        text = "first batch: {fast} against {slow}"
+        outcome.lines.append(compare(race, "TensorFlow", entry.name, text))
+        milliseconds = [seconds * 1e3 for seconds in race.times[entry.name]]
+        low, median, high = quartiles(milliseconds)
+        outcome.lines.append(Line(f"first batch: {entry.name}", median, "ms", low=low, high=high))
+    text = "{slow}, against a start from the front"
+    name = "tfreel, from a state, with an index"
+    outcome.lines.append(compare(race, name, "tfreel, with an index", text, limit=1.2, at_most=True))
+
+
+def _indexed(shape: Shape) -> Shape:
+    """The same file under another name, beside its index."""
+    path = f"{shape.path}.indexed"
+    if not os.path.exists(path):
+        os.link(shape.path, path)
+    tfreel.build_index(path)
+    return replace(shape, path=path)
+
+
+def _tensors(shape: Shape) -> Iterator[Any]:
+    tf = peers.tensorflow()
+    context, _ = WANTED[_KIND].to_tensorflow(tf)
+    batches = peers.dataset(shape).shuffle(_BUFFER, seed=1).batch(_BATCH)
+    for batch in batches.map(lambda records: tf.io.parse_example(records, context)):
+        yield batch["int_0"]
+
+
+# Memory -----------------------------------------------------------------------------------------------------
+
+_EPOCH = """
+import resource, sys
+import tfreel
+from rows import WANTED
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for batch in tfreel.Dataset(sys.argv[1], WANTED["tabular"].context).shuffle(seed=1).batch(1024):
+    pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def _memory(shape: Shape, outcome: Outcome) -> None:
+    """The peak of an epoch in a fresh process, above what the import took."""
+    command = [sys.executable, "-c", _EPOCH, shape.path]
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    megabytes = int(done.stdout) / 1024
+    text = f"memory of an epoch over {shape.count:,} records, above the import"
+    outcome.lines.append(Line(text, megabytes, "MB", limit=150, at_most=True))
