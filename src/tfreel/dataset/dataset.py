@@ -59,7 +59,7 @@ from tfreel.dataset.stages import (
     Stirred,
     Unbatched,
 )
-from tfreel.dataset.stream import Source, Streamed
+from tfreel.dataset.stream import STREAM, Source, Streamed
 from tfreel.index.access import Records
 from tfreel.inference import infer_features
 from tfreel.records.read import OnCorrupt
@@ -176,10 +176,11 @@ class Dataset:
         return np.where(positions < 0, positions + size, positions).astype(np.uint64)
 
     def _require_positions(self, what: str) -> None:
-        if self._node.lost_by is not None:
+        lost_by = self._node.lost_by
+        if lost_by is not None:
+            advice = "open files without stream=True" if lost_by == STREAM else "do it before that stage"
             raise TypeError(
-                f"{what}, the dataset must know its positions, which {self._node.lost_by} took away;"
-                " do it before that stage"
+                f"{what}, the dataset must know its positions, which {lost_by} took away; {advice}"
             )
 
     # Order --------------------------------------------------------------------------------------------------
@@ -211,10 +212,9 @@ class Dataset:
                 raise ValueError(f"{name} must be at least 1, not {value}")
         if buffer is not None:
             return self._of(Stirred(self._node, seed, buffer))
-        if self._node.lost_by is not None:
-            raise TypeError(
-                f"{self._node.lost_by} took away the positions; shuffle before that stage, or with buffer="
-            )
+        if (lost_by := self._node.lost_by) is not None:
+            instead = "open files without stream=True" if lost_by == STREAM else "shuffle before that"
+            raise TypeError(f"{lost_by} took away the positions; {instead}, or use buffer=")
         len(self)  # what has no end cannot be shuffled: repeat after that
         if window is None:
             stage = Stage(f"shuffled with seed {seed}", ["shuffle", seed])

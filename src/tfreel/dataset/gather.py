@@ -47,6 +47,8 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def _numbers(values: Sequence[Any]) -> Any:
+    if all(isinstance(value, (np.generic, int, float)) for value in values):
+        return np.array(values)
     arrays = [np.asarray(value) for value in values]
     shapes = {array.shape for array in arrays}
     if len(shapes) == 1:

@@ -18,6 +18,8 @@ from tfreel.errors import DecodeError, FeatureError
 from tfreel.records.read import OnCorrupt, Reader, read
 from tfreel.storage.names import Paths
 
+STREAM = "reading as a stream"
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -85,7 +87,7 @@ class Streamed(Node):
     drop_remainder: bool = False
     pad: Pad = None
     size: int | None = None
-    lost_by: str | None = "reading as a stream"
+    lost_by: str | None = STREAM
     shares: tuple[int, ...] = ()
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:  # noqa: ARG002 - the same in every epoch
