@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from numbered import write_numbered
+from tfreel import Dataset
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -16,3 +19,15 @@ def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test works in a directory of its own, and keeps caches there."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TFREEL_CACHE_DIR", os.fspath(tmp_path / ".cache"))
+
+
+@pytest.fixture(scope="session")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The files of a small set of numbered rows."""
+    return write_numbered(tmp_path_factory.mktemp("numbered"))
+
+
+@pytest.fixture(scope="session")
+def ds(path: str) -> Dataset:
+    """These rows as a dataset."""
+    return Dataset(path)

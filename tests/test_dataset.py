@@ -7,19 +7,8 @@ from collections import Counter
 import pytest
 
 import tfreel
-from numbered import COUNT, doubled, even, fail_at_60, numbers, write_numbered
+from numbered import COUNT, doubled, even, fail_at_60, numbers
 from tfreel.dataset import Dataset
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_numbered(tmp_path_factory.mktemp("set"))
-
-
-@pytest.fixture(scope="module")
-def ds(path: str) -> Dataset:
-    return Dataset(path)
-
 
 # By position ------------------------------------------------------------------------------------------------
 

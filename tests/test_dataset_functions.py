@@ -18,23 +18,13 @@ import numpy as np
 import pytest
 
 import tfreel
-from numbered import COUNT, doubled, even, fail_at_60, numbers, write_numbered
+from numbered import COUNT, doubled, even, fail_at_60, numbers
 from tfreel.dataset import Dataset
 from tfreel.dataset.gather import gather, padded, rows_of
 from tfreel.dataset.packed import pack, unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_numbered(tmp_path_factory.mktemp("set"))
-
-
-@pytest.fixture(scope="module")
-def ds(path: str) -> Dataset:
-    return Dataset(path)
 
 
 # Workers ----------------------------------------------------------------------------------------------------

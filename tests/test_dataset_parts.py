@@ -11,22 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfreel
-from numbered import COUNT, doubled, even, numbers, write_numbered
+from numbered import COUNT, doubled, even, numbers
 from tfreel.dataset import Dataset
 from tfreel.dataset.deals import InTurn, Mixture
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_numbered(tmp_path_factory.mktemp("set"))
-
-
-@pytest.fixture(scope="module")
-def ds(path: str) -> Dataset:
-    return Dataset(path)
 
 
 @pytest.fixture(scope="module")

@@ -14,22 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tfreel
-from numbered import COUNT, doubled, even, numbers, write_numbered
+from numbered import COUNT, doubled, even, numbers
 from tfreel.dataset import Dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_numbered(tmp_path_factory.mktemp("set"))
-
-
-@pytest.fixture(scope="module")
-def ds(path: str) -> Dataset:
-    return Dataset(path)
 
 
 PLANS: dict[str, Callable[[Dataset], Any]] = {

@@ -80,13 +80,18 @@ def orders(below: Order) -> st.SearchStrategy[Order]:
     )
 
 
-@given(st.data(), st.integers(1, 200))
-def test_any_piece_of_any_order_is_that_piece_of_the_whole(data: Any, size: int) -> None:
+def some_order(data: Any, size: int) -> tuple[Order, int]:
+    """Any composition of orders, and an epoch."""
     order: Order = Natural(size)
     for _ in range(data.draw(st.integers(0, 4))):
         if order.size:
             order = data.draw(orders(order))
-    epoch = data.draw(st.integers(0, 3))
+    return order, data.draw(st.integers(0, 3))
+
+
+@given(st.data(), st.integers(1, 200))
+def test_any_piece_of_any_order_is_that_piece_of_the_whole(data: Any, size: int) -> None:
+    order, epoch = some_order(data, size)
     whole = listed(order, epoch)
     start = data.draw(st.integers(0, len(whole)))
     stop = data.draw(st.integers(start, len(whole)))
@@ -98,11 +103,7 @@ def test_any_piece_of_any_order_is_that_piece_of_the_whole(data: Any, size: int)
 
 @given(st.data(), st.integers(1, 200))
 def test_what_is_left_behind_a_mark_is_the_tail(data: Any, size: int) -> None:
-    order: Order = Natural(size)
-    for _ in range(data.draw(st.integers(0, 4))):
-        if order.size:
-            order = data.draw(orders(order))
-    epoch = data.draw(st.integers(0, 3))
+    order, epoch = some_order(data, size)
     whole = listed(order, epoch)
     first = data.draw(st.integers(0, len(whole)))
     rest = order.onward(json.loads(json.dumps(order.mark(first))))
