@@ -108,10 +108,7 @@ std::optional<std::size_t> count_values(const SimpleFeature& feature) {
     case Kind::none:
       return 0;
     case Kind::floats:
-      if (feature.run.size() % sizeof(float) != 0) {
-        throw Malformed{feature.run.data(), "a run of floats that does not end with one"};
-      }
-      return feature.run.size() / sizeof(float);
+      return count_floats(feature.run);
     case Kind::ints:
       if (!feature.run.empty() && feature.run.back() >= std::byte{0x80}) {
         throw Malformed{feature.run.data(), "a number that goes past the end"};

@@ -85,6 +85,13 @@ inline std::optional<SimpleFeature> read_simple(Bytes feature) {
   return read_any_simple(feature);
 }
 
+// How many floats a run holds; throws if the last is not whole.
+inline std::size_t count_floats(Bytes run) {
+  if (run.size() % sizeof(float) != 0) {
+    throw Malformed{run.data(), "a run of floats that does not end with one"};
+  }
+  return run.size() / sizeof(float);
+}
 // How many values a run holds, checked as far as counting needs it. Nothing if it is not simple
 // after all (a list of bytes may hold unknown fields).
 std::optional<std::size_t> count_values(const SimpleFeature& feature);
