@@ -10,6 +10,7 @@
 //   FeatureList      feature = 1, repeated
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -75,6 +76,27 @@ inline bool is_short_list(Bytes feature, Kind kind) noexcept {
   return head == (tag | static_cast<std::uint32_t>(size - 2) << 8 | run_tag << 16 |
                   static_cast<std::uint32_t>(size - 4) << 24);
 }
+
+// What stands before the numbers of a feature of so many floats, as writers write it: tag and
+// length of the list, tag and length of the run. Where the number is known, so is all of this.
+class FloatsHead {
+ public:
+  FloatsHead() = default;
+  // Nothing begins with the head of no floats, or of more than a message can hold.
+  explicit FloatsHead(std::size_t count) noexcept;
+
+  std::size_t size() const noexcept { return size_; }
+  bool begins(Bytes feature) const noexcept {
+    return size_ != 0 && feature.size() == whole_ &&
+           std::memcmp(feature.data(), bytes_.data(), size_) == 0;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 12;
+  std::array<std::byte, kMost> bytes_{};
+  std::size_t size_ = 0;
+  std::size_t whole_ = 0;  // the size of the feature
+};
 
 // The feature as such, if it is one. Nothing is said about what is in the run.
 std::optional<SimpleFeature> read_any_simple(Bytes feature);

@@ -71,10 +71,14 @@ RowReader::RowReader(std::span<const FeatureSpec> features, std::span<Column> co
       sequences_(sequences),
       context_(make_map(features, false)),
       lists_(make_map(features, true)),
+      heads_(features.size()),
       states_(features.size()),
       units_(pool.take(features.size())),
       pool_(&pool) {
   for (const FeatureSpec& feature : features) ways_.push_back(way_of(feature));
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    if (ways_[i] == Way::floats) heads_[i] = FloatsHead(features[i].count);
+  }
 }
 
 RowReader::~RowReader() { pool_->give_back(std::move(units_)); }
@@ -82,8 +86,8 @@ RowReader::~RowReader() { pool_->give_back(std::move(units_)); }
 RowReader::Way RowReader::way_of(const FeatureSpec& feature) noexcept {
   if (feature.in_lists) return Way::steps;
   if (!writes_at_once(feature)) return Way::unit;
-  if (feature.count != 1) return Way::numbers;
-  return feature.kind == Kind::ints ? Way::single_int : Way::single_float;
+  if (feature.kind == Kind::floats) return feature.count == 1 ? Way::single_float : Way::floats;
+  return feature.count == 1 ? Way::single_int : Way::numbers;
 }
 
 RowReader::Map RowReader::make_map(std::span<const FeatureSpec> features, bool in_lists) {
@@ -133,7 +137,7 @@ void RowReader::read_map(Bytes record, std::uint32_t field, Map& map) {
     const Bytes value = cursor.take_bytes();
     if (!cursor.done()) return read_unusual_entry(entry, map);
     const std::size_t feature = known ? guess.feature : look_up(entry.first(head), map, at);
-    if (feature == kNobody || read_single(feature, value)) return;
+    if (feature == kNobody || read_known(feature, value)) return;
     read_feature(feature, {{}, value, false, entry});
   });
 }
@@ -161,8 +165,9 @@ std::size_t RowReader::look_up(Bytes head, Map& map, std::size_t position) {
   return feature;
 }
 
-// Reads a single number that is written in the usual way; false if it is not.
-inline bool RowReader::read_single(std::size_t feature, Bytes value) {
+// Reads numbers of a known number, if they are written in the usual way and have a short way of
+// their own; false if not.
+inline bool RowReader::read_known(std::size_t feature, Bytes value) {
   State& state = states_[feature];
   if (state.row == row_) return false;  // a second one of that name
   if (ways_[feature] == Way::single_int) {
@@ -178,6 +183,11 @@ inline bool RowReader::read_single(std::size_t feature, Bytes value) {
     }
     std::memcpy(columns_[feature].floats.data() + row_, value.data() + kShortListHead,
                 sizeof(float));
+  } else if (ways_[feature] == Way::floats) {
+    if (!heads_[feature].begins(value)) return false;
+    const Bytes run = value.subspan(heads_[feature].size());
+    std::memcpy(columns_[feature].floats.data() + row_ * features_[feature].count, run.data(),
+                run.size());
   } else {
     return false;
   }

@@ -94,9 +94,9 @@ class RowReader {
     std::size_t step = 0;
   };
 
-  // How the values of a feature get into its column. Single numbers, the most common case, have a
-  // short way of their own.
-  enum class Way : std::uint8_t { single_int, single_float, numbers, unit, steps };
+  // How the values of a feature get into its column. Single numbers, the most common case, and
+  // floats of a known number have short ways of their own.
+  enum class Way : std::uint8_t { single_int, single_float, floats, numbers, unit, steps };
   static Way way_of(const FeatureSpec& feature) noexcept;
 
   // One of the two maps of a message, and what its entries were called in the last record.
@@ -114,7 +114,7 @@ class RowReader {
   void read_map(Bytes record, std::uint32_t field, Map& map);
   void read_unusual_entry(Bytes entry, Map& map);
   static std::size_t look_up(Bytes head, Map& map, std::size_t position);
-  bool read_single(std::size_t feature, Bytes value);
+  bool read_known(std::size_t feature, Bytes value);
   void read_feature(std::size_t feature, const MapEntry& entry);
   Status read_numbers(const FeatureSpec& spec, Column& column, const MapEntry& entry, State& state);
   Status read_row(const FeatureSpec& spec, Units& units, const MapEntry& entry, State& state);
@@ -137,6 +137,7 @@ class RowReader {
   Map context_;
   Map lists_;
   std::vector<Way> ways_;
+  std::vector<FloatsHead> heads_;  // for those that take the way of floats
   std::vector<State> states_;
   std::vector<Units> units_;
   UnitPool* pool_;

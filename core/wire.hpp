@@ -40,6 +40,14 @@ constexpr std::byte tag_byte(std::uint32_t field, WireType type) noexcept {
   return static_cast<std::byte>(field << 3 | static_cast<std::uint32_t>(type));
 }
 
+inline std::size_t varint_size(std::uint64_t value) noexcept {
+  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+inline void write_varint(std::byte* to, std::uint64_t value) noexcept {
+  for (; value >= 0x80; value >>= 7) *to++ = static_cast<std::byte>(value | 0x80);
+  *to = static_cast<std::byte>(value);
+}
+
 // The seven lower bits of each of eight bytes, one behind the other.
 inline std::uint64_t join_groups(std::uint64_t word) noexcept {
   word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
