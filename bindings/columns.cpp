@@ -77,8 +77,18 @@ nb::object to_tuple(Column& column, const FeatureSpec& spec) {
                         array_or_none(column.present, column.absent != 0));
 }
 
+// `threads` is a number, or tells one when it is called. To tell takes as long as parsing some
+// records, so it is asked only if there is work for a second thread.
+std::size_t most_threads(nb::handle threads, const RecordViews& records,
+                         std::size_t bytes_per_thread) {
+  if (nb::isinstance<nb::int_>(threads)) return nb::cast<std::size_t>(threads);
+  std::size_t bytes = 0;
+  for (const auto record : records.views()) bytes += record.size();
+  return bytes / 2 < bytes_per_thread ? 1 : nb::cast<std::size_t>(threads());
+}
+
 nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec*>& features,
-                         bool sequences, std::size_t threads, std::size_t bytes_per_thread,
+                         bool sequences, nb::object threads, std::size_t bytes_per_thread,
                          nb::object order) {
   RecordViews views(records);
   if (!order.is_none()) views.reorder(span_of(nb::cast<Array<std::uint64_t>>(order)));
@@ -87,7 +97,7 @@ nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec
   // One pool for the process: its lock is held for the moment of a hand-over only.
   static UnitPool pool;
   const ParseOptions options{.sequences = sequences,
-                             .threads = threads,
+                             .threads = most_threads(threads, views, bytes_per_thread),
                              .bytes_per_thread = std::max<std::size_t>(1, bytes_per_thread),
                              .pool = &pool};
   std::variant<std::vector<Column>, ParseFault> found;
@@ -99,7 +109,7 @@ nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec
   nb::list columns;
   auto& all = std::get<std::vector<Column>>(found);
   for (std::size_t i = 0; i < all.size(); ++i) columns.append(to_tuple(all[i], specs[i]));
-  return columns;
+  return nb::make_tuple(views.views().size(), columns);
 }
 
 nb::list feature_names(nb::handle record, std::uint32_t map_field) {
@@ -191,9 +201,9 @@ void bind_columns(nb::module_& module) {
       .def_ro("step", &ParseFault::step);
 
   module.def("parse", &parse_records, nb::arg("records"), nb::arg("features"), nb::kw_only(),
-             nb::arg("sequences") = false, nb::arg("threads") = 1, nb::arg("bytes_per_thread") = 1,
-             nb::arg("order").none() = nb::none(),
-             "A tuple of arrays for each feature, or a ParseFault.");
+             nb::arg("sequences") = false, nb::arg("threads") = nb::int_(1),
+             nb::arg("bytes_per_thread") = 1, nb::arg("order").none() = nb::none(),
+             "The number of rows, and a tuple of arrays for each feature; or a ParseFault.");
   module.def("feature_names", &feature_names, nb::arg("record"), nb::arg("map_field"),
              "The names in one of the maps of a message, as far as it can be read.");
   module.def("split_bytes", &split_bytes, nb::arg("data"), nb::arg("offsets"),

@@ -22,6 +22,7 @@ template <typename Scalar>
 class Buffer {
  public:
   std::size_t size() const noexcept { return size_; }
+  std::size_t capacity() const noexcept { return capacity_; }
   Scalar* data() noexcept { return memory_.get(); }
   const Scalar* data() const noexcept { return memory_.get(); }
   std::span<const Scalar> span() const noexcept { return {memory_.get(), size_}; }
@@ -34,9 +35,15 @@ class Buffer {
   }
   // New values have any content.
   void resize(std::size_t size) {
-    if (size > capacity_) reserve(std::max(size, capacity_ + capacity_ / 2 + 16));
+    grow(size);
     size_ = size;
   }
+  // Where the next values come to lie: there is room for `most` of them.
+  Scalar* room(std::size_t most) {
+    grow(size_ + most);
+    return memory_.get() + size_;
+  }
+  void clear() noexcept { size_ = 0; }
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     if (capacity > static_cast<std::size_t>(-1) / sizeof(Scalar)) throw std::bad_alloc();
@@ -61,6 +68,10 @@ class Buffer {
   }
 
  private:
+  void grow(std::size_t size) {
+    if (size > capacity_) reserve(std::max(size, capacity_ + capacity_ / 2 + 16));
+  }
+
   std::unique_ptr<Scalar, Free> memory_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;

@@ -27,10 +27,22 @@ std::size_t stretch_length(std::span<const Bytes> records) noexcept {
   return rows;
 }
 
-void set_present(Column& column, std::size_t row, bool present) {
-  if (column.present.size() <= row / 8) column.present.push_back(0);
-  if (present) column.present[row / 8] |= static_cast<std::uint8_t>(1 << row % 8);
-  if (!present) ++column.absent;
+// Goes on with offsets: each is the one before, and how much follows it.
+void extend(Buffer<std::int64_t>& offsets, std::span<const std::uint32_t> counts) {
+  std::int64_t* next = offsets.room(counts.size());
+  std::int64_t end = next[-1];
+  for (const std::uint32_t count : counts) *next++ = end += count;
+  offsets.resize(offsets.size() + counts.size());
+}
+
+// Rows `row` and up.
+void set_present(Column& column, std::size_t row, std::span<const std::uint8_t> absent) {
+  for (const bool is_absent : absent) {
+    if (column.present.size() <= row / 8) column.present.push_back(0);
+    if (!is_absent) column.present[row / 8] |= static_cast<std::uint8_t>(1 << row % 8);
+    if (is_absent) ++column.absent;
+    ++row;
+  }
 }
 
 // One part of a stretch: the rows that one thread reads.
@@ -123,7 +135,7 @@ class Parser {
         part.fault = part.reader.read(rows_of(part), part.begin);
       }
     });
-    if (any_fault()) return first_fault();
+    if (auto fault = first_fault()) return fault;
     if (std::ranges::all_of(features_, RowReader::writes_at_once)) return {};
     for (std::size_t i = 0; i < features_.size(); ++i) place(i);
     in_parallel(used_, 1, threads_, [&](std::size_t first, std::size_t last) {
@@ -131,26 +143,17 @@ class Parser {
         parts_[i].fault = parts_[i].reader.write(rows_of(parts_[i]), parts_[i].begin);
       }
     });
-    if (any_fault()) return first_fault();
-    return {};
+    return first_fault();
   }
 
   std::span<const Bytes> rows_of(const Part& part) const {
     return records_.subspan(part.begin, part.end - part.begin);
   }
 
-  bool any_fault() const {
-    return std::any_of(parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(used_),
-                       [](const Part& part) { return part.fault.has_value(); });
-  }
-
-  // The fault of the first bad row: what is found in writing may lie before what was in reading.
-  std::optional<ParseFault> first_fault() {
+  // Of the first bad row: parts follow each other, and each stops at its first.
+  std::optional<ParseFault> first_fault() const {
     for (std::size_t i = 0; i < used_; ++i) {
-      Part& part = parts_[i];
-      const auto unread = part.reader.find_malformed(rows_of(part), part.begin);
-      if (unread && (!part.fault || unread->row <= part.fault->row)) return unread;
-      if (part.fault) return part.fault;
+      if (parts_[i].fault) return parts_[i].fault;
     }
     return {};
   }
@@ -160,43 +163,35 @@ class Parser {
     const FeatureSpec& spec = features_[feature];
     if (RowReader::writes_at_once(spec)) return;
     Column& column = columns_[feature];
-    std::size_t values = spec.kind == Kind::bytes    ? number_of_strings(column)
-                         : spec.kind == Kind::floats ? column.floats.size()
-                                                     : column.ints.size();
-    std::size_t bytes = column.data.size();
     for (std::size_t i = 0; i < used_; ++i) {
       Units& noted = parts_[i].reader.units()[feature];
-      for (Unit& unit : noted.units) {
-        unit.first = values;
-        unit.first_byte = bytes;
-        values += unit.count;
-        bytes += unit.payload;
-        if (!spec.fixed) column.unit_offsets.push_back(static_cast<std::int64_t>(values));
-      }
-      place_rows(spec, column, parts_[i], noted);
-    }
-    if (spec.kind == Kind::ints) column.ints.resize(values);
-    if (spec.kind == Kind::floats) column.floats.resize(values);
-    if (spec.kind == Kind::bytes) {
-      column.data.resize(bytes);
-      column.value_offsets.resize(values + 1);
-      column.value_offsets[values] = static_cast<std::int64_t>(bytes);
+      if (spec.kind == Kind::bytes) place_strings(spec, column, noted);
+      if (spec.kind != Kind::bytes) place_numbers(spec, column, noted);
+      if (spec.in_lists) extend(column.step_offsets, noted.steps);
+      set_present(column, parts_[i].begin, noted.absent);
     }
   }
 
-  static std::size_t number_of_strings(const Column& column) noexcept {
-    return column.value_offsets.size() == 0 ? 0 : column.value_offsets.size() - 1;
+  static void place_numbers(const FeatureSpec& spec, Column& column, Units& noted) {
+    noted.first = spec.kind == Kind::ints ? column.ints.size() : column.floats.size();
+    column.ints.resize(column.ints.size() + noted.numbers.ints().size());
+    column.floats.resize(column.floats.size() + noted.numbers.floats().size());
+    if (!spec.fixed) extend(column.unit_offsets, noted.numbers.counts());
   }
 
-  static void place_rows(const FeatureSpec& spec, Column& column, const Part& part,
-                         const Units& noted) {
-    for (std::size_t row = part.begin; row < part.end; ++row) {
-      const std::size_t i = row - part.begin;
-      set_present(column, row, spec.in_lists ? !noted.absent[i] : !noted.units[i].absent);
-      if (!spec.in_lists) continue;
-      const std::int64_t before = column.step_offsets[column.step_offsets.size() - 1];
-      column.step_offsets.push_back(before + noted.steps[i]);
+  static void place_strings(const FeatureSpec& spec, Column& column, Units& noted) {
+    std::size_t values = column.value_offsets.size() == 0 ? 0 : column.value_offsets.size() - 1;
+    std::size_t bytes = column.data.size();
+    for (Unit& unit : noted.strings) {
+      unit.first = values;
+      unit.first_byte = bytes;
+      values += unit.count;
+      bytes += unit.payload;
+      if (!spec.fixed) column.unit_offsets.push_back(static_cast<std::int64_t>(values));
     }
+    column.data.resize(bytes);
+    column.value_offsets.resize(values + 1);
+    column.value_offsets[values] = static_cast<std::int64_t>(bytes);
   }
 
   static void finish(Column& column) {

@@ -4,7 +4,6 @@
 // measures, and this way every length is known when its turn comes. Nothing is measured first.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,14 +14,6 @@
 #include "wire.hpp"
 
 namespace tfreel {
-
-inline std::size_t varint_size(std::uint64_t value) noexcept {
-  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
-}
-inline void write_varint(std::byte* to, std::uint64_t value) noexcept {
-  for (; value >= 0x80; value >>= 7) *to++ = static_cast<std::byte>(value | 0x80);
-  *to = static_cast<std::byte>(value);
-}
 
 // The bytes of a message that grows at its front.
 class WireWriter {

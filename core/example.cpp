@@ -86,6 +86,19 @@ MapEntry read_entry(Bytes entry) {
   return found;
 }
 
+FloatsHead::FloatsHead(std::size_t count) noexcept {
+  if (count == 0 || count > (kLongestMessage - kMost) / sizeof(float)) return;
+  const std::size_t run = count * sizeof(float);
+  const std::size_t list = 1 + varint_size(run) + run;
+  bytes_[0] = tag_byte(static_cast<std::uint32_t>(Kind::floats), WireType::length);
+  write_varint(&bytes_[1], list);
+  size_ = 1 + varint_size(list);
+  bytes_[size_] = tag_byte(1, WireType::length);
+  write_varint(&bytes_[size_ + 1], run);
+  size_ += 1 + varint_size(run);
+  whole_ = size_ + run;
+}
+
 std::optional<SimpleFeature> read_any_simple(Bytes feature) {
   WireCursor cursor(feature);
   if (cursor.done()) return SimpleFeature{};
@@ -108,10 +121,7 @@ std::optional<std::size_t> count_values(const SimpleFeature& feature) {
     case Kind::none:
       return 0;
     case Kind::floats:
-      if (feature.run.size() % sizeof(float) != 0) {
-        throw Malformed{feature.run.data(), "a run of floats that does not end with one"};
-      }
-      return feature.run.size() / sizeof(float);
+      return count_floats(feature.run);
     case Kind::ints:
       if (!feature.run.empty() && feature.run.back() >= std::byte{0x80}) {
         throw Malformed{feature.run.data(), "a number that goes past the end"};

@@ -10,6 +10,7 @@
 //   FeatureList      feature = 1, repeated
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -76,6 +77,27 @@ inline bool is_short_list(Bytes feature, Kind kind) noexcept {
                   static_cast<std::uint32_t>(size - 4) << 24);
 }
 
+// What stands before the numbers of a feature of so many floats, as writers write it: tag and
+// length of the list, tag and length of the run. Where the number is known, so is all of this.
+class FloatsHead {
+ public:
+  FloatsHead() = default;
+  // Nothing begins with the head of no floats, or of more than a message can hold.
+  explicit FloatsHead(std::size_t count) noexcept;
+
+  std::size_t size() const noexcept { return size_; }
+  bool begins(Bytes feature) const noexcept {
+    return size_ != 0 && feature.size() == whole_ &&
+           std::memcmp(feature.data(), bytes_.data(), size_) == 0;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 12;
+  std::array<std::byte, kMost> bytes_{};
+  std::size_t size_ = 0;
+  std::size_t whole_ = 0;  // the size of the feature
+};
+
 // The feature as such, if it is one. Nothing is said about what is in the run.
 std::optional<SimpleFeature> read_any_simple(Bytes feature);
 inline std::optional<SimpleFeature> read_simple(Bytes feature) {
@@ -85,6 +107,13 @@ inline std::optional<SimpleFeature> read_simple(Bytes feature) {
   return read_any_simple(feature);
 }
 
+// How many floats a run holds; throws if the last is not whole.
+inline std::size_t count_floats(Bytes run) {
+  if (run.size() % sizeof(float) != 0) {
+    throw Malformed{run.data(), "a run of floats that does not end with one"};
+  }
+  return run.size() / sizeof(float);
+}
 // How many values a run holds, checked as far as counting needs it. Nothing if it is not simple
 // after all (a list of bytes may hold unknown fields).
 std::optional<std::size_t> count_values(const SimpleFeature& feature);

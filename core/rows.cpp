@@ -33,20 +33,35 @@ ParseFault malformed(const Malformed& error, Bytes record, std::size_t row) {
 
 }  // namespace
 
-std::vector<Unit> UnitPool::take() {
+void Units::clear() noexcept {
+  strings.clear();
+  numbers.clear();
+  steps.clear();
+  absent.clear();
+}
+
+std::size_t Units::memory() const noexcept {
+  return strings.capacity() * sizeof(Unit) + numbers.memory() +
+         steps.capacity() * sizeof(std::uint32_t) + absent.capacity();
+}
+
+std::vector<Units> UnitPool::take(std::size_t features) {
+  std::vector<Units> units;
   // Only tried: in the child of a fork, another thread's lock would never be given back.
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || idle_.empty()) return {};
-  auto units = std::move(idle_.back());
-  idle_.pop_back();
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && !idle_.empty()) {
+    units = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  units.resize(features);
   return units;
 }
 
-void UnitPool::give_back(std::vector<Unit> units) noexcept {
-  if (units.capacity() == 0 || units.capacity() > kMostUnits) return;
-  units.clear();
+void UnitPool::give_back(std::vector<Units> units) noexcept {
+  std::size_t bytes = 0;
+  for (const Units& some : units) bytes += some.memory();
+  if (bytes == 0 || bytes > kMostBytes) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (lock.owns_lock() && idle_.size() < kMostIdle) idle_.push_back(std::move(units));
+  if (lock && idle_.size() < kMostIdle) idle_.push_back(std::move(units));
 }
 
 RowReader::RowReader(std::span<const FeatureSpec> features, std::span<Column> columns,
@@ -56,24 +71,23 @@ RowReader::RowReader(std::span<const FeatureSpec> features, std::span<Column> co
       sequences_(sequences),
       context_(make_map(features, false)),
       lists_(make_map(features, true)),
+      heads_(features.size()),
       states_(features.size()),
-      units_(features.size()),
+      units_(pool.take(features.size())),
       pool_(&pool) {
   for (const FeatureSpec& feature : features) ways_.push_back(way_of(feature));
   for (std::size_t i = 0; i < features.size(); ++i) {
-    if (ways_[i] >= Way::unit) units_[i].units = pool.take();
+    if (ways_[i] == Way::floats) heads_[i] = FloatsHead(features[i].count);
   }
 }
 
-RowReader::~RowReader() {
-  for (Units& units : units_) pool_->give_back(std::move(units.units));
-}
+RowReader::~RowReader() { pool_->give_back(std::move(units_)); }
 
 RowReader::Way RowReader::way_of(const FeatureSpec& feature) noexcept {
   if (feature.in_lists) return Way::steps;
   if (!writes_at_once(feature)) return Way::unit;
-  if (feature.count != 1) return Way::numbers;
-  return feature.kind == Kind::ints ? Way::single_int : Way::single_float;
+  if (feature.kind == Kind::floats) return feature.count == 1 ? Way::single_float : Way::floats;
+  return feature.count == 1 ? Way::single_int : Way::numbers;
 }
 
 RowReader::Map RowReader::make_map(std::span<const FeatureSpec> features, bool in_lists) {
@@ -88,16 +102,11 @@ RowReader::Map RowReader::make_map(std::span<const FeatureSpec> features, bool i
 }
 
 std::optional<ParseFault> RowReader::read(std::span<const Bytes> records, std::size_t first_row) {
-  for (std::size_t i = 0; i < features_.size(); ++i) {
-    units_[i].units.clear();
-    units_[i].steps.clear();
-    units_[i].absent.clear();
-    if (!features_[i].in_lists && !writes_at_once(features_[i]))
-      units_[i].units.resize(records.size());
-  }
+  for (Units& units : units_) units.clear();
   for (std::size_t i = 0; i < records.size(); ++i) {
     row_ = first_row + i;
     local_row_ = static_cast<std::uint32_t>(i);
+    readable_ = records[i].data() + records[i].size();
     good_ = 0;
     ParseFault fault{.row = row_};
     if (records[i].size() > kLongestMessage) {
@@ -128,7 +137,7 @@ void RowReader::read_map(Bytes record, std::uint32_t field, Map& map) {
     const Bytes value = cursor.take_bytes();
     if (!cursor.done()) return read_unusual_entry(entry, map);
     const std::size_t feature = known ? guess.feature : look_up(entry.first(head), map, at);
-    if (feature == kNobody || read_single(feature, value)) return;
+    if (feature == kNobody || read_known(feature, value)) return;
     read_feature(feature, {{}, value, false, entry});
   });
 }
@@ -156,8 +165,9 @@ std::size_t RowReader::look_up(Bytes head, Map& map, std::size_t position) {
   return feature;
 }
 
-// Reads a single number that is written in the usual way; false if it is not.
-inline bool RowReader::read_single(std::size_t feature, Bytes value) {
+// Reads numbers of a known number, if they are written in the usual way and have a short way of
+// their own; false if not.
+inline bool RowReader::read_known(std::size_t feature, Bytes value) {
   State& state = states_[feature];
   if (state.row == row_) return false;  // a second one of that name
   if (ways_[feature] == Way::single_int) {
@@ -173,6 +183,11 @@ inline bool RowReader::read_single(std::size_t feature, Bytes value) {
     }
     std::memcpy(columns_[feature].floats.data() + row_, value.data() + kShortListHead,
                 sizeof(float));
+  } else if (ways_[feature] == Way::floats) {
+    if (!heads_[feature].begins(value)) return false;
+    const Bytes run = value.subspan(heads_[feature].size());
+    std::memcpy(columns_[feature].floats.data() + row_ * features_[feature].count, run.data(),
+                run.size());
   } else {
     return false;
   }
@@ -185,18 +200,14 @@ inline bool RowReader::read_single(std::size_t feature, Bytes value) {
 void RowReader::read_feature(std::size_t feature, const MapEntry& entry) {
   const FeatureSpec& spec = features_[feature];
   State& state = states_[feature];
-  const bool again = state.row == row_;
-  if (again && state.status == Status::good) --good_;
+  if (state.row == row_ && state.status == Status::good) --good_;  // the last one counts
   state.row = row_;
   if (ways_[feature] < Way::unit) {
     state.status = read_numbers(spec, columns_[feature], entry, state);
   } else if (ways_[feature] == Way::steps) {
     state.status = read_steps(spec, units_[feature], entry, state);
   } else {
-    Unit& unit = units_[feature].units[local_row_];
-    if (again) require_sound(spec, unit);
-    state.status =
-        locate(spec, entry.merged ? entry.whole : entry.value, entry.merged, unit, state);
+    state.status = read_row(spec, units_[feature], entry, state);
   }
   if (state.status == Status::good) ++good_;
 }
@@ -237,57 +248,41 @@ RowReader::Status RowReader::read_numbers(const FeatureSpec& spec, Column& colum
   return status;
 }
 
-RowReader::Status RowReader::locate(const FeatureSpec& spec, Bytes feature, bool merged, Unit& unit,
-                                    State& state) {
-  unit = Unit{};
-  unit.row = local_row_;
-  const auto simple = merged ? std::nullopt : read_simple(feature);
-  std::size_t count = 0;
-  std::size_t payload = 0;
-  Kind kind = Kind::none;
-  if (const auto counted =
-          simple && simple->kind == spec.kind ? count_values(*simple) : std::nullopt) {
-    count = *counted;
-    kind = simple->kind;
-    unit.bytes = simple->run;
-    // Each value has a tag and a length of its own; what is left are the bytes.
-    if (kind == Kind::bytes) read_bytes(simple->run, [&](Bytes value) { payload += value.size(); });
-  } else {
-    unit.form = merged ? Unit::Form::entry : Unit::Form::feature;
-    unit.bytes = feature;
-    const Values& values = gather(unit);
-    count = values.size();
-    kind = values.kind;
-    payload = payload_of(values.bytes);
-  }
-  unit.count = static_cast<std::uint32_t>(count);
-  unit.payload = static_cast<std::uint32_t>(payload);
-  const Status status = check(spec, kind, count, state);
-  unit.absent = status != Status::good;
-  return status;
+// Of two entries with one name the last counts.
+void RowReader::drop_row(const FeatureSpec& spec, Units& units) {
+  if (units.absent.size() <= local_row_) return;
+  const std::size_t count = spec.in_lists ? units.steps.back() : 1;
+  if (spec.kind == Kind::bytes) units.strings.resize(units.strings.size() - count);
+  if (spec.kind != Kind::bytes) units.numbers.drop(spec.kind, count);
+  if (spec.in_lists) units.steps.pop_back();
+  units.absent.pop_back();
+}
+
+RowReader::Status RowReader::read_row(const FeatureSpec& spec, Units& units, const MapEntry& entry,
+                                      State& state) {
+  drop_row(spec, units);
+  units.absent.push_back(false);
+  return add_unit(spec, units, entry.merged ? entry.whole : entry.value, entry.merged, state);
 }
 
 RowReader::Status RowReader::read_steps(const FeatureSpec& spec, Units& units,
                                         const MapEntry& entry, State& state) {
-  // Of two lists with one name the last counts.
-  if (units.steps.size() > local_row_) {
-    for (const Unit& unit : std::span(units.units).last(units.steps.back())) {
-      require_sound(spec, unit);
-    }
-    units.units.resize(units.units.size() - units.steps.back());
-    units.steps.pop_back();
-    units.absent.pop_back();
-  }
+  drop_row(spec, units);
+  // The most common steps have a short way: nothing in them is left to check.
+  const bool of_any_numbers = spec.kind != Kind::bytes && !spec.fixed;
   Status status = Status::good;
   std::uint32_t steps = 0;
   for_each_value(entry, [&](Bytes list) {
     for_each_feature(list, [&](Bytes feature) {
-      Unit& unit = units.units.emplace_back();
+      if (of_any_numbers && is_short_list(feature, spec.kind)) {
+        units.numbers.add_run(spec.kind, feature.subspan(kShortListHead), readable_);
+        ++steps;
+        return;
+      }
       State found;
-      Status step = locate(spec, feature, false, unit, found);
+      Status step = add_unit(spec, units, feature, false, found);
       if (step == Status::absent) {  // a step without a kind is a step without values
         step = spec.fixed && spec.count != 0 ? Status::wrong_count : Status::good;
-        unit.absent = false;
       }
       if (status == Status::good && step != Status::good) {
         status = step;
@@ -301,6 +296,54 @@ RowReader::Status RowReader::read_steps(const FeatureSpec& spec, Units& units,
   units.steps.push_back(steps);
   units.absent.push_back(false);
   return status;
+}
+
+inline RowReader::Status RowReader::add_unit(const FeatureSpec& spec, Units& units, Bytes feature,
+                                             bool merged, State& state) {
+  if (spec.kind != Kind::bytes) return add_numbers(spec, units.numbers, feature, merged, state);
+  return locate(spec, feature, merged, units.strings.emplace_back(), state);
+}
+
+inline RowReader::Status RowReader::add_numbers(const FeatureSpec& spec, Numbers& numbers,
+                                                Bytes feature, bool merged, State& state) {
+  const auto simple = merged ? std::nullopt : read_simple(feature);
+  if (simple && simple->kind == spec.kind) {
+    return check(spec, spec.kind, numbers.add_run(spec.kind, simple->run, readable_), state);
+  }
+  const Values& values = gather(feature, merged);
+  if (values.kind == spec.kind) {
+    numbers.add(values);
+  } else {
+    numbers.add_none();
+  }
+  return check(spec, values.kind, values.size(), state);
+}
+
+RowReader::Status RowReader::locate(const FeatureSpec& spec, Bytes feature, bool merged, Unit& unit,
+                                    State& state) {
+  unit.row = local_row_;
+  const auto simple = merged ? std::nullopt : read_simple(feature);
+  std::size_t count = 0;
+  std::size_t payload = 0;
+  Kind kind = Kind::none;
+  if (const auto counted =
+          simple && simple->kind == Kind::bytes ? count_values(*simple) : std::nullopt) {
+    count = *counted;
+    kind = simple->kind;
+    unit.bytes = simple->run;
+    // Each value has a tag and a length of its own; what is left are the bytes.
+    read_bytes(simple->run, [&](Bytes value) { payload += value.size(); });
+  } else {
+    unit.form = merged ? Unit::Form::entry : Unit::Form::feature;
+    unit.bytes = feature;
+    const Values& values = gather(feature, merged);
+    count = values.size();
+    kind = values.kind;
+    payload = payload_of(values.bytes);
+  }
+  unit.count = static_cast<std::uint32_t>(count);
+  unit.payload = static_cast<std::uint32_t>(payload);
+  return check(spec, kind, count, state);
 }
 
 // True if all is well with the row, though not every feature is there.
@@ -330,19 +373,8 @@ void RowReader::fill_absent(std::size_t feature) {
   const FeatureSpec& spec = features_[feature];
   Column& column = columns_[feature];
   const std::size_t first = row_ * spec.count;
-  if (spec.in_lists) {
-    units_[feature].steps.push_back(0);
-    units_[feature].absent.push_back(true);
-  } else if (!writes_at_once(spec)) {
-    const std::size_t count = spec.fixed ? spec.count : 0;
-    Unit& unit = units_[feature].units[local_row_];
-    unit = Unit{};
-    unit.row = local_row_;
-    unit.count = static_cast<std::uint32_t>(count);
-    unit.absent = true;
-    for (const auto& value : spec.default_bytes) {
-      unit.payload += static_cast<std::uint32_t>(value.size());
-    }
+  if (!writes_at_once(spec)) {
+    fill_absent_unit(spec, units_[feature]);
   } else if (spec.kind == Kind::ints) {
     std::copy(spec.default_ints.begin(), spec.default_ints.end(), column.ints.data() + first);
   } else {
@@ -350,40 +382,38 @@ void RowReader::fill_absent(std::size_t feature) {
   }
 }
 
-// Values of a unit that a later entry of the same name replaces must be sound as well.
-void RowReader::require_sound(const FeatureSpec& spec, const Unit& unit) {
-  if (unit.form == Unit::Form::run && spec.kind == Kind::ints) require_varints(unit.bytes);
-}
-
-std::optional<ParseFault> RowReader::find_malformed(std::span<const Bytes> records,
-                                                    std::size_t first_row) {
-  std::optional<ParseFault> first;
-  for (std::size_t i = 0; i < features_.size(); ++i) {
-    for (const Unit& unit : units_[i].units) {
-      if (first && first_row + unit.row >= first->row) break;
-      try {
-        require_sound(features_[i], unit);
-      } catch (const Malformed& error) {
-        first = malformed(error, records[unit.row], first_row + unit.row);
-      }
+void RowReader::fill_absent_unit(const FeatureSpec& spec, Units& units) {
+  drop_row(spec, units);
+  units.absent.push_back(true);
+  if (spec.in_lists) {
+    units.steps.push_back(0);
+  } else if (spec.kind != Kind::bytes) {
+    units.numbers.add_none();
+  } else {
+    const auto count = static_cast<std::uint32_t>(spec.default_bytes.size());
+    Unit& unit = units.strings.emplace_back(
+        Unit{.bytes = {}, .absent = true, .row = local_row_, .count = count});
+    for (const auto& value : spec.default_bytes) {
+      unit.payload += static_cast<std::uint32_t>(value.size());
     }
   }
-  return first;
 }
 
-const Values& RowReader::gather(const Unit& unit) {
-  if (unit.form == Unit::Form::entry) {
-    values_.gather(read_entry(unit.bytes));
+// All values of a feature, or of an entry whose values have to be merged.
+const Values& RowReader::gather(Bytes bytes, bool is_entry) {
+  if (is_entry) {
+    values_.gather(read_entry(bytes));
   } else {
     values_.clear();
-    values_.merge(unit.bytes);
+    values_.merge(bytes);
   }
   return values_;
 }
 
 std::optional<ParseFault> RowReader::write(std::span<const Bytes> records, std::size_t first_row) {
   for (std::size_t i = 0; i < features_.size(); ++i) {
-    for (const Unit& unit : units_[i].units) {
+    units_[i].numbers.copy_to(columns_[i].ints.data(), columns_[i].floats.data(), units_[i].first);
+    for (const Unit& unit : units_[i].strings) {
       try {
         write_unit(features_[i], columns_[i], unit);
       } catch (const Malformed& error) {
@@ -410,25 +440,13 @@ void RowReader::write_unit(const FeatureSpec& spec, Column& column, const Unit& 
     byte += bytes.size();
   };
   if (unit.absent) {
-    if (spec.fixed) {
-      for (const auto& text : spec.default_bytes) add(std::as_bytes(std::span(text)));
-    }
+    for (const auto& text : spec.default_bytes) add(std::as_bytes(std::span(text)));
   } else if (unit.form == Unit::Form::run) {
-    if (spec.kind == Kind::ints) read_ints(unit.bytes, unit.count, column.ints.data() + value);
-    if (spec.kind == Kind::floats)
-      read_floats(unit.bytes, unit.count, column.floats.data() + value);
-    if (spec.kind == Kind::bytes) read_bytes(unit.bytes, add);
+    read_bytes(unit.bytes, add);
   } else {
-    const Values& values = gather(unit);
-    require_place(values.size() == unit.count &&
-                  (values.kind == spec.kind || values.kind == Kind::none));
-    std::copy(values.ints.begin(), values.ints.end(), column.ints.data() + value);
-    std::copy(values.floats.begin(), values.floats.end(), column.floats.data() + value);
-    for (const Bytes bytes : values.bytes) add(bytes);
+    for (const Bytes bytes : gather(unit.bytes, unit.form == Unit::Form::entry).bytes) add(bytes);
   }
-  if (spec.kind == Kind::bytes) {
-    require_place(value == unit.first + unit.count && byte == unit.first_byte + unit.payload);
-  }
+  require_place(value == unit.first + unit.count && byte == unit.first_byte + unit.payload);
 }
 
 }  // namespace tfreel

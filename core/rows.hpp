@@ -1,6 +1,7 @@
 // One record after the other, taken apart for its columns. Numbers of a known number are written
-// to their column at once; of everything else it is noted where it lies and how much it is, until
-// all of a stretch of records is known and the columns can grow to their size.
+// to their column at once, other numbers one behind the other; of bytes it is noted where they lie
+// and how much they are. When all of a stretch of records is known, the columns can grow to their
+// size.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +14,36 @@
 #include "columns.hpp"
 #include "example.hpp"
 #include "names.hpp"
+#include "numbers.hpp"
 
 namespace tfreel {
 
-// The values of one feature in one row, or in one step of a feature list.
+// The values of one feature of bytes in one row, or in one step of a feature list.
 struct Unit {
   // A run of values; or, where they are not in one piece, the feature or even the entry around it.
   enum class Form : std::uint8_t { run, feature, entry };
   Bytes bytes;
   Form form = Form::run;
-  std::uint32_t row = 0;      // among the records of the stretch
-  std::uint32_t count = 0;    // of values
-  std::uint32_t payload = 0;  // of bytes values: their bytes in all
   bool absent = false;
+  std::uint32_t row = 0;       // among the records of the stretch
+  std::uint32_t count = 0;     // of values
+  std::uint32_t payload = 0;   // their bytes in all
   std::size_t first = 0;       // where its values begin in the column
   std::size_t first_byte = 0;  // and their bytes
+};
+
+// What a stretch of records holds of one feature.
+struct Units {
+  // One a row; of feature lists, one a step.
+  std::vector<Unit> strings;  // of bytes
+  Numbers numbers;            // of numbers
+  std::size_t first = 0;      // of numbers: where they begin in the column
+
+  std::vector<std::uint32_t> steps;  // of feature lists: the number in each row
+  std::vector<std::uint8_t> absent;  // whether each row has none at all
+
+  void clear() noexcept;
+  std::size_t memory() const noexcept;
 };
 
 // Memory for units that is reused: whoever parses batch after batch would otherwise ask the system
@@ -35,21 +51,15 @@ struct Unit {
 class UnitPool {
  public:
   UnitPool() { idle_.reserve(kMostIdle); }
-  std::vector<Unit> take();
-  void give_back(std::vector<Unit> units) noexcept;
+  // Units for each of so many features.
+  std::vector<Units> take(std::size_t features);
+  void give_back(std::vector<Units> units) noexcept;
 
  private:
   static constexpr std::size_t kMostIdle = 16;
-  static constexpr std::size_t kMostUnits = std::size_t{1} << 16;  // what is larger is not kept
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  // what is larger is not kept
   std::mutex mutex_;
-  std::vector<std::vector<Unit>> idle_;
-};
-
-// What a stretch of records holds of one feature.
-struct Units {
-  std::vector<Unit> units;           // one a row; of feature lists, one a step
-  std::vector<std::uint32_t> steps;  // of feature lists: the number in each row
-  std::vector<bool> absent;          // of feature lists: whether the row has none at all
+  std::vector<std::vector<Units>> idle_;
 };
 
 // Reads records on behalf of one thread.
@@ -65,10 +75,7 @@ class RowReader {
 
   // What was noted, for each feature.
   std::span<Units> units() noexcept { return units_; }
-  // The first of the records read whose noted values are malformed. Reading only counts varints and
-  // leaves it to `write` to find those that are too long.
-  std::optional<ParseFault> find_malformed(std::span<const Bytes> records, std::size_t first_row);
-  // Writes the values of what was noted. The columns have grown, and every unit knows its place.
+  // Writes the values of what was noted. The columns have grown, and all units know their place.
   std::optional<ParseFault> write(std::span<const Bytes> records, std::size_t first_row);
 
   static bool writes_at_once(const FeatureSpec& feature) noexcept {
@@ -87,9 +94,9 @@ class RowReader {
     std::size_t step = 0;
   };
 
-  // How the values of a feature get into its column. Single numbers, the most common case, have a
-  // short way of their own.
-  enum class Way : std::uint8_t { single_int, single_float, numbers, unit, steps };
+  // How the values of a feature get into its column. Single numbers, the most common case, and
+  // floats of a known number have short ways of their own.
+  enum class Way : std::uint8_t { single_int, single_float, floats, numbers, unit, steps };
   static Way way_of(const FeatureSpec& feature) noexcept;
 
   // One of the two maps of a message, and what its entries were called in the last record.
@@ -107,17 +114,22 @@ class RowReader {
   void read_map(Bytes record, std::uint32_t field, Map& map);
   void read_unusual_entry(Bytes entry, Map& map);
   static std::size_t look_up(Bytes head, Map& map, std::size_t position);
-  bool read_single(std::size_t feature, Bytes value);
+  bool read_known(std::size_t feature, Bytes value);
   void read_feature(std::size_t feature, const MapEntry& entry);
   Status read_numbers(const FeatureSpec& spec, Column& column, const MapEntry& entry, State& state);
+  Status read_row(const FeatureSpec& spec, Units& units, const MapEntry& entry, State& state);
   Status read_steps(const FeatureSpec& spec, Units& units, const MapEntry& entry, State& state);
+  Status add_unit(const FeatureSpec& spec, Units& units, Bytes feature, bool merged, State& state);
+  Status add_numbers(const FeatureSpec& spec, Numbers& numbers, Bytes feature, bool merged,
+                     State& state);
   Status locate(const FeatureSpec& spec, Bytes feature, bool merged, Unit& unit, State& state);
-  Status check(const FeatureSpec& spec, Kind kind, std::size_t count, State& state);
+  void drop_row(const FeatureSpec& spec, Units& units);
+  static Status check(const FeatureSpec& spec, Kind kind, std::size_t count, State& state);
   bool finish_row(ParseFault& fault);
   void fill_absent(std::size_t feature);
-  static void require_sound(const FeatureSpec& spec, const Unit& unit);
+  void fill_absent_unit(const FeatureSpec& spec, Units& units);
   void write_unit(const FeatureSpec& spec, Column& column, const Unit& unit);
-  const Values& gather(const Unit& unit);
+  const Values& gather(Bytes bytes, bool is_entry);
 
   std::span<const FeatureSpec> features_;
   std::span<Column> columns_;
@@ -125,13 +137,15 @@ class RowReader {
   Map context_;
   Map lists_;
   std::vector<Way> ways_;
+  std::vector<FloatsHead> heads_;  // for those that take the way of floats
   std::vector<State> states_;
   std::vector<Units> units_;
   UnitPool* pool_;
   Values values_;
-  std::size_t row_ = 0;          // of the whole
-  std::uint32_t local_row_ = 0;  // of the stretch
-  std::size_t good_ = 0;         // features found good in this row
+  const std::byte* readable_ = nullptr;  // the end of this record: nothing behind it may be read
+  std::size_t row_ = 0;                  // of the whole
+  std::uint32_t local_row_ = 0;          // of the stretch
+  std::size_t good_ = 0;                 // features found good in this row
 };
 
 }  // namespace tfreel

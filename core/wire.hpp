@@ -40,6 +40,21 @@ constexpr std::byte tag_byte(std::uint32_t field, WireType type) noexcept {
   return static_cast<std::byte>(field << 3 | static_cast<std::uint32_t>(type));
 }
 
+inline std::size_t varint_size(std::uint64_t value) noexcept {
+  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+inline void write_varint(std::byte* to, std::uint64_t value) noexcept {
+  for (; value >= 0x80; value >>= 7) *to++ = static_cast<std::byte>(value | 0x80);
+  *to = static_cast<std::byte>(value);
+}
+
+// The seven lower bits of each of eight bytes, one behind the other.
+inline std::uint64_t join_groups(std::uint64_t word) noexcept {
+  word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
+  word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
+  return (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
+}
+
 class WireCursor {
  public:
   explicit WireCursor(Bytes bytes) noexcept : at_(bytes.data()), end_(at_ + bytes.size()) {}
@@ -123,13 +138,6 @@ class WireCursor {
   }
 
  private:
-  // The seven lower bits of each of eight bytes, one behind the other.
-  static std::uint64_t join_groups(std::uint64_t word) noexcept {
-    word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
-    word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
-    return (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
-  }
-
   void skip_flat(Tag tag) {
     switch (tag.type) {
       case WireType::varint:

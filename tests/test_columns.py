@@ -127,6 +127,14 @@ def test_features_must_be_features_by_name(features: Any, error: type) -> None:
         parse(RECORDS, features)
 
 
+def test_the_number_of_threads_is_asked_for_where_two_have_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TFREEL_NUM_THREADS", "many")
+    assert parse(RECORDS, FEATURES).num_rows == len(RECORDS)
+    some = tfreel.encode({"x": bytes(1 << 20)})
+    with pytest.raises(ValueError, match="TFREEL_NUM_THREADS"):
+        parse([some], {"x": tfreel.FixedLenFeature([], "bytes")})
+
+
 @pytest.mark.parametrize("threads", [0, -1])
 def test_threads_must_be_at_least_one(threads: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):

@@ -219,22 +219,18 @@ TEST(records_that_change_while_they_are_read_do_no_harm) {
   const std::string word(20, 'w');
   const std::string simple = entry("s", strings({word, word, word}));
   const std::string odd = entry("s", field(9, "?") + strings({word, word}) + strings({word}));
-  const std::string numbers = entry("s", field(9, "?") + ints({1, 2, 3}) + ints({4}));
-  for (const auto& [kind, inside] :
-       {std::pair{Kind::bytes, simple}, std::pair{Kind::bytes, odd}, std::pair{Kind::ints, simple},
-        std::pair{Kind::ints, numbers}, std::pair{Kind::ints, entry("s", ints({1, 2, 300}))}}) {
+  for (const auto& inside : {simple, odd}) {
     for (std::size_t at = 0; at < inside.size() + 2; ++at) {
       for (const int byte : {0, 1, 5, 0x0a, 0x12, 0x1a, 42, 64, 0x80, 0xff}) {
         std::string record = example(inside);
-        const std::vector<FeatureSpec> asked{spec("s", kind)};
+        const std::vector<FeatureSpec> asked{spec("s", Kind::bytes)};
         std::vector<Column> made(1);
-        made[0].kind = kind;
+        made[0].kind = Kind::bytes;
         UnitPool pool;
         RowReader reader(asked, made, false, pool);
         const std::vector<Bytes> records{bytes_of(record)};
-        if (reader.read(records, 0)) continue;  // not of this kind
-        const Unit& unit = reader.units()[0].units[0];
-        made[0].ints.resize(kind == Kind::ints ? unit.count : 0);
+        CHECK(!reader.read(records, 0));
+        const Unit& unit = reader.units()[0].strings[0];
         made[0].data.resize(unit.payload);
         made[0].value_offsets.resize(unit.count + 1);
         record[at] = static_cast<char>(byte);

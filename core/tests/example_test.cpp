@@ -127,6 +127,26 @@ TEST(simple_features_are_known_for_what_they_are) {
   CHECK(none && none->kind == Kind::none);
 }
 
+TEST(the_head_of_floats_is_known_by_their_number) {
+  for (const std::size_t count : {1u, 2u, 30u, 31u, 32u, 33u, 4094u, 4096u, 1u << 20}) {
+    const std::string feature = floats(std::vector<float>(count, 1.5f));
+    const FloatsHead head(count);
+    CHECK(head.begins(bytes_of(feature)));
+    CHECK_EQ(head.size() + count * sizeof(float), feature.size());
+    CHECK(!FloatsHead(count + 1).begins(bytes_of(feature)));
+    CHECK(!head.begins(bytes_of(feature + "x")));
+    for (std::size_t at = 0; at < head.size(); ++at) {
+      std::string changed = feature;
+      changed[at] ^= 1;
+      CHECK(!head.begins(bytes_of(changed)));
+    }
+  }
+  for (const std::size_t count : {std::size_t{0}, kLongestMessage / 4, std::size_t{1} << 62}) {
+    CHECK(!FloatsHead(count).begins(bytes_of(floats({}))));
+    CHECK(!FloatsHead(count).begins({}));
+  }
+}
+
 // The quick look at a short feature must not see a run where there is none.
 TEST(every_change_of_a_simple_feature_is_read_as_by_the_slow_way) {
   const std::string simple = ints({1, 2, 300});

@@ -78,8 +78,8 @@ def parse(records: Records, features: Features, *, threads: int | None = None) -
     plan = _planned("example", features)
     if not features:
         raise ValueError("no features are asked for")
-    picked = _picked(records)
-    return _batch(plan, _found(picked, [plan], threads), len(picked))
+    rows, found = _found(_picked(records), [plan], threads)
+    return _batch(plan, found, rows)
 
 
 def parse_sequence(
@@ -111,9 +111,7 @@ def parse_sequence(
         raise ValueError("no features are asked for")
     context = _planned("context", context_features or {})
     lists = _planned("lists", sequence_features or {})
-    picked = _picked(records)
-    found = _found(picked, [context, lists], threads, sequences=True)
-    rows = len(picked)
+    rows, found = _found(_picked(records), [context, lists], threads, sequences=True)
     steps = found[len(context.specs) :]
     by_key = dict(zip(lists.specs, steps, strict=True))
     lengths = {
@@ -135,7 +133,7 @@ _BYTES_PER_THREAD = 1 << 19  # with fewer bytes of records to parse, a thread wo
 
 def _planned(place: Literal["example", "context", "lists"], features: Features) -> Plan:
     """The plan for some features. Making one takes as long as parsing a hundred records, so they are kept."""
-    if not isinstance(features, Mapping):
+    if type(features) is not dict and not isinstance(features, Mapping):
         raise TypeError(f"features must be a dict of features by name, not {type(features).__name__}")
     asked = tuple(features.values())
     key = (place, *features, *map(id, asked))
@@ -162,18 +160,20 @@ def _picked(records: Records) -> Picked:
     return Picked(tuple(blocks() if blocks is not None else records))
 
 
-def _found(picked: Picked, plans: list[Plan], threads: int | None, *, sequences: bool = False) -> list[Any]:
-    keys = [(plan, key) for plan in plans for key in plan.specs]
-    specs = [plan.specs[key] for plan, key in keys]
+def _found(
+    picked: Picked, plans: list[Plan], threads: int | None, *, sequences: bool = False
+) -> tuple[int, list[Any]]:
+    """The number of rows, and the arrays for each key of the plans."""
     found = _core.parse(
         picked.views,
-        specs,
+        [spec for plan in plans for spec in plan.specs.values()],
         sequences=sequences,
-        threads=thread_count(threads),
+        threads=thread_count if threads is None else thread_count(threads),
         bytes_per_thread=_BYTES_PER_THREAD,
         order=picked.order,
     )
     if isinstance(found, _core.ParseFault):
+        keys = [(plan, key) for plan in plans for key in plan.specs]
         plan, key = keys[found.feature] if keys else (Plan(), "")
         raise _error(found, plan, key, picked)
     return found

@@ -73,12 +73,14 @@ class Raw(NamedTuple):
         return np.unpackbits(self.present, count=rows, bitorder="little").astype(np.bool_)
 
 
-@dataclass(frozen=True, slots=True)
 class Found:
     """What the core found, by key."""
 
-    arrays: Mapping[str, tuple[Any, ...]]
-    rows: int
+    __slots__ = ("arrays", "rows")
+
+    def __init__(self, arrays: Mapping[str, tuple[Any, ...]], rows: int) -> None:
+        self.arrays = arrays
+        self.rows = rows
 
     def __getitem__(self, key: str) -> Raw:
         return Raw(*self.arrays[key])
