@@ -63,9 +63,9 @@ class BatchesAhead(Iterator[Any]):
         try:
             batch = self._take(self._pipeline.take(), self._waiting[0])
         except Exception:
-            self._waiting.popleft()
+            del self._waiting[0]
             raise
-        self._waiting.popleft()
+        del self._waiting[0]  # not by a call, after which Ctrl-C could strike, and the batch be lost
         return batch
 
     def close(self) -> None:
