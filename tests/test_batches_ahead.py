@@ -192,6 +192,25 @@ def test_many_files_keep_few_descriptors_open(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+def test_large_batches_are_not_all_held_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    with tfreel.Writer(path) as out:
+        out.write_many({"data": b"%03d" % i * 350_000} for i in range(64))
+    source = elements(str(path), {"data": tfreel.FixedLenFeature([], "bytes")}, threads=6)
+    batch_bytes = 32 * 3 * 350_000
+    before = memory_bytes()
+    found = source.batches(iter(chunks_of(np.tile(shuffled(64), 10), 32)))
+    next(found)
+    time.sleep(1)  # more than all eight of them would take
+    assert memory_bytes() - before < 5 * batch_bytes  # three batches, and the records of two
+    assert len(list(found)) == 19
+
+
+def memory_bytes() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
 # Damage -----------------------------------------------------------------------------------------------------
 
 
@@ -329,6 +348,15 @@ def test_threads_start_with_the_first_batch_and_end_with_the_last(tmp_path: Path
     assert threads_now() == before
 
 
+def test_a_single_batch_needs_no_thread(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 1))
+    before = threads_now()
+    found = source.batches(iter([positions(3, 1)]))
+    assert next(found)["n"].tolist() == [3, 1]
+    assert threads_now() == before
+    assert next(found, None) is None
+
+
 @pytest.mark.parametrize("how", ["close", "drop", "error"])
 def test_batches_that_are_left_behind_leave_no_threads(tmp_path: Path, how: str) -> None:
     source = elements(write(tmp_path, 1))
@@ -413,7 +441,7 @@ def collect(found: Iterator[Any], batches: list[Any]) -> None:
 def test_ctrl_c_is_answered_while_a_batch_is_awaited(tmp_path: Path) -> None:
     source = elements(write(tmp_path, 1))
     chunk = np.random.default_rng(0).integers(0, COUNT, 3_000_000).astype(np.uint64)
-    found = source.batches(iter([chunk]))
+    found = source.batches(iter([chunk, chunk]))
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):

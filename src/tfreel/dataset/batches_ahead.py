@@ -54,14 +54,12 @@ class BatchesAhead(Iterator[Any]):
         self._get_in_step()
         if self._pipeline is None:
             return self._read(next(self._chunks))
-        self._waiting.extend(islice(self._chunks, self._depth - len(self._waiting)))
-        for chunk in islice(self._waiting, len(self._pipeline), None):
-            self._pipeline.submit(chunk)
+        self._ask(self._pipeline)
         if not self._waiting:
             self.close()
             raise StopIteration
         try:
-            batch = self._take(self._pipeline.take(), self._waiting[0])
+            batch = self._first()
         except Exception:
             del self._waiting[0]
             raise
@@ -85,7 +83,16 @@ class BatchesAhead(Iterator[Any]):
             self._pipeline = self._start()
             self._process = os.getpid()
 
-    def _take(self, arrays: list[Any] | None, chunk: Positions) -> Any:
+    def _ask(self, pipeline: _core.Pipeline) -> None:
+        self._waiting.extend(islice(self._chunks, self._depth - len(self._waiting)))
+        if len(self._waiting) == 1 and not len(pipeline):
+            return  # the only one is read sooner than a thread has started
+        for chunk in islice(self._waiting, len(pipeline), None):
+            pipeline.submit(chunk)
+
+    def _first(self) -> Any:
+        chunk = self._waiting[0]
+        arrays = self._pipeline.take() if self._pipeline else None  # which has a length, perhaps 0
         if arrays is not None:
             with suppress(FeatureError):  # it counts rows, and the long way round names the record
                 return self._build(arrays, len(chunk))
