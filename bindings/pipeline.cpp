@@ -39,7 +39,7 @@ class BoundPipeline {
     std::vector<Shard> all;
     for (nb::handle shard : shards_) all.push_back(nb::cast<const BoundShard&>(shard).shard());
     pipeline_ = std::make_unique<Pipeline>(
-        std::make_unique<BatchReader>(std::move(all), copy_of(features), sequences),
+        std::make_unique<BatchReader>(std::move(all), copy_of(features), sequences, threads),
         PipelineOptions{.threads = threads});
   }
 

@@ -22,16 +22,16 @@ bool BatchReader::fetch(const ReadPlan& plan, std::span<std::byte> buffer,
   return true;
 }
 
-std::optional<std::vector<Column>> BatchReader::read(const ReadPlan& plan, BatchMemory& memory,
+std::optional<std::vector<Column>> BatchReader::read(const ReadPlan& plan,
                                                      const std::atomic<bool>& stopped) {
-  const auto buffer = memory.buffers->take(plan.bytes);
+  const auto buffer = buffers_->take(plan.bytes);
   if (!fetch(plan, buffer->bytes(), stopped)) return {};
   std::vector<Bytes> records(plan.entries.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Entry& entry = plan.entries[i];
     records[plan.rows[i]] = buffer->bytes().subspan(entry.position + kHeaderBytes, entry.length);
   }
-  auto found = parse(records, features_, {.sequences = sequences_, .pool = &memory.units});
+  auto found = parse(records, features_, {.sequences = sequences_, .pool = &units_});
   if (auto* columns = std::get_if<std::vector<Column>>(&found)) return std::move(*columns);
   return {};
 }

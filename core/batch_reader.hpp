@@ -18,17 +18,16 @@
 
 namespace tfreel {
 
-// Memory that a thread uses again for every batch.
-struct BatchMemory {
-  std::shared_ptr<BufferPool> buffers = std::make_shared<BufferPool>();
-  UnitPool units;
-};
-
 // Threads may share it.
 class BatchReader {
  public:
-  BatchReader(std::vector<Shard> shards, std::vector<FeatureSpec> features, bool sequences)
-      : shards_(std::move(shards)), features_(std::move(features)), sequences_(sequences) {}
+  // For so many threads, it keeps memory to use again.
+  BatchReader(std::vector<Shard> shards, std::vector<FeatureSpec> features, bool sequences,
+              std::size_t threads)
+      : shards_(std::move(shards)),
+        features_(std::move(features)),
+        sequences_(sequences),
+        buffers_(std::make_shared<BufferPool>(threads)) {}
 
   std::span<const FeatureSpec> features() const noexcept { return features_; }
 
@@ -37,8 +36,7 @@ class BatchReader {
   }
   // A column for each feature. None if a file, a record or a feature is not as it should be, or if
   // it was stopped before all records were there. Failures of the system are thrown.
-  std::optional<std::vector<Column>> read(const ReadPlan& plan, BatchMemory& memory,
-                                          const std::atomic<bool>& stopped);
+  std::optional<std::vector<Column>> read(const ReadPlan& plan, const std::atomic<bool>& stopped);
 
  private:
   bool fetch(const ReadPlan& plan, std::span<std::byte> buffer, const std::atomic<bool>& stopped);
@@ -46,6 +44,8 @@ class BatchReader {
   Shards shards_;
   std::vector<FeatureSpec> features_;
   bool sequences_;
+  std::shared_ptr<BufferPool> buffers_;
+  UnitPool units_;
 };
 
 }  // namespace tfreel

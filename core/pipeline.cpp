@@ -81,8 +81,7 @@ class Pipeline::State {
 
   // What a thread does as long as it lives.
   void run() {
-    BatchMemory memory;
-    while (Job* job = begin()) finish(*job, make(*job, memory));
+    while (Job* job = begin()) finish(*job, make(*job));
   }
 
   // The next job; null when nobody wants one any more.
@@ -92,11 +91,11 @@ class Pipeline::State {
     return stopped_ ? nullptr : &jobs_[begun_++];
   }
 
-  Batch make(Job& job, BatchMemory& memory) {
+  Batch make(Job& job) {
     try {
       const ReadPlan plan = reader_->plan(job.positions);
       await_room(job, plan.bytes);
-      return reader_->read(plan, memory, stopped_);
+      return reader_->read(plan, stopped_);
     } catch (const std::exception&) {
       return {};
     }
