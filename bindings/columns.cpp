@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "column_arrays.hpp"
 #include "record_views.hpp"
 #include "rows.hpp"
 
@@ -60,23 +61,6 @@ void make_spec(FeatureSpec* self, std::string name, const std::string& kind, boo
   new (self) FeatureSpec(std::move(spec));
 }
 
-template <typename Scalar>
-nb::object array_or_none(Buffer<Scalar>& buffer, bool given) {
-  return given ? to_array(buffer) : nb::none();
-}
-
-// (values, or the bytes of all; value_offsets; unit_offsets; step_offsets; present). What a column
-// does not have is None; so is `present` where nothing is absent.
-nb::object to_tuple(Column& column, const FeatureSpec& spec) {
-  nb::object values = column.kind == Kind::bytes    ? to_array(column.data)
-                      : column.kind == Kind::floats ? to_array(column.floats)
-                                                    : to_array(column.ints);
-  return nb::make_tuple(values, array_or_none(column.value_offsets, spec.kind == Kind::bytes),
-                        array_or_none(column.unit_offsets, !spec.fixed),
-                        array_or_none(column.step_offsets, spec.in_lists),
-                        array_or_none(column.present, column.absent != 0));
-}
-
 // `threads` is a number, or tells one when it is called. To tell takes as long as parsing some
 // records, so it is asked only if there is work for a second thread.
 std::size_t most_threads(nb::handle threads, const RecordViews& records,
@@ -92,8 +76,7 @@ nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec
                          nb::object order) {
   RecordViews views(records);
   if (!order.is_none()) views.reorder(span_of(nb::cast<Array<std::uint64_t>>(order)));
-  std::vector<FeatureSpec> specs;
-  for (const FeatureSpec* spec : features) specs.push_back(*spec);
+  const std::vector<FeatureSpec> specs = copy_of(features);
   // One pool for the process: its lock is held for the moment of a hand-over only.
   static UnitPool pool;
   const ParseOptions options{.sequences = sequences,
@@ -106,10 +89,8 @@ nb::object parse_records(nb::handle records, const std::vector<const FeatureSpec
     found = parse(views.views(), specs, options);
   }
   if (const auto* fault = std::get_if<ParseFault>(&found)) return nb::cast(*fault);
-  nb::list columns;
-  auto& all = std::get<std::vector<Column>>(found);
-  for (std::size_t i = 0; i < all.size(); ++i) columns.append(to_tuple(all[i], specs[i]));
-  return nb::make_tuple(views.views().size(), columns);
+  return nb::make_tuple(views.views().size(),
+                        to_arrays(std::get<std::vector<Column>>(found), specs));
 }
 
 nb::list feature_names(nb::handle record, std::uint32_t map_field) {

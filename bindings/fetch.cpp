@@ -1,7 +1,7 @@
 #include "fetch.hpp"
 
-#include "arrays.hpp"
 #include "bindings.hpp"
+#include "index_arrays.hpp"
 
 namespace tfreel::python {
 namespace {
@@ -12,13 +12,7 @@ class IndexedFile {
   IndexedFile(int descriptor, Array<std::uint64_t> offsets, Array<std::uint64_t> lengths,
               Array<std::uint32_t> checksums)
       : descriptor_(descriptor),
-        offsets_(std::move(offsets)),
-        lengths_(std::move(lengths)),
-        checksums_(std::move(checksums)) {
-    if (offsets_.shape(0) != lengths_.shape(0) || offsets_.shape(0) != checksums_.shape(0)) {
-      throw nb::value_error("index columns differ in length");
-    }
-  }
+        index_(std::move(offsets), std::move(lengths), std::move(checksums)) {}
 
   nb::object fetch(const Array<std::uint64_t>& picks, std::size_t threads) const {
     auto found = read(span_of(picks), threads);
@@ -36,15 +30,13 @@ class IndexedFile {
   std::variant<Block, Fault> read(std::span<const std::uint64_t> picks, std::size_t threads) const {
     // One pool for the process: its lock is held for the moment of a hand-over only.
     static const auto pool = std::make_shared<BufferPool>();
-    const IndexColumns index{span_of(offsets_), span_of(lengths_), span_of(checksums_)};
+    const IndexColumns index = index_.columns();
     const Unlocked unlocked;
     return tfreel::fetch(descriptor_, index, picks, *pool, threads);
   }
 
   int descriptor_;
-  Array<std::uint64_t> offsets_;
-  Array<std::uint64_t> lengths_;
-  Array<std::uint32_t> checksums_;
+  IndexArrays index_;
 };
 
 }  // namespace

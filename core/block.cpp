@@ -29,7 +29,7 @@ void BufferPool::give_back(std::unique_ptr<Buffer> buffer) noexcept {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   idle_.push_back(std::move(buffer));  // never allocates: room for one too many was reserved
-  if (idle_.size() <= kMostIdle) return;
+  if (idle_.size() <= most_idle_) return;
   // Keep the large ones: a stream that had one large record usually has another.
   const auto smallest =
       std::min_element(idle_.begin(), idle_.end(),

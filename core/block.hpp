@@ -17,7 +17,10 @@ namespace tfreel {
 // warm ones, so a buffer that nobody holds any more goes back to its pool.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
-  BufferPool() { idle_.reserve(kMostIdle + 1); }
+  // Keeps up to `most_idle` buffers that nobody uses.
+  explicit BufferPool(std::size_t most_idle = 2) : most_idle_(most_idle) {
+    idle_.reserve(most_idle + 1);
+  }
 
   struct Buffer {
     std::unique_ptr<std::byte[]> data;
@@ -32,7 +35,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
  private:
   void give_back(std::unique_ptr<Buffer> buffer) noexcept;
 
-  static constexpr std::size_t kMostIdle = 2;
+  std::size_t most_idle_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Buffer>> idle_;
 };

@@ -36,18 +36,6 @@ Plan plan_reads(const IndexColumns& index, std::span<const std::uint64_t> picks,
   return plan;
 }
 
-// The records from `first` on that follow one another in the file as they do in the plan: one read
-// brings them all.
-std::size_t run_length(std::span<const Entry> entries) noexcept {
-  std::size_t count = 1;
-  while (count < entries.size()) {
-    const Entry& last = entries[count - 1];
-    if (entries[count].offset != last.offset + last.length + kFrameOverhead) break;
-    ++count;
-  }
-  return count;
-}
-
 std::optional<Fault> check(std::span<const std::byte> frame, const Entry& promised,
                            std::uint64_t record) {
   const std::uint64_t wanted = promised.length + kFrameOverhead;
@@ -84,17 +72,9 @@ std::optional<Fault> read_entries(int descriptor, std::span<const Entry> entries
                                   std::span<std::byte> buffer) {
   for (std::size_t first = 0; first < entries.size();) {
     const std::size_t count = run_length(entries.subspan(first));
-    const Entry& last = entries[first + count - 1];
-    const std::size_t begin = entries[first].position;
-    const std::size_t end = last.position + static_cast<std::size_t>(last.length) + kFrameOverhead;
-    const std::size_t got =
-        read_at(descriptor, buffer.subspan(begin, end - begin), entries[first].offset);
-    for (std::size_t i = first; i < first + count; ++i) {
-      const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
-      const std::size_t skipped = std::min(entries[i].position - begin, got);
-      const auto frame = buffer.subspan(entries[i].position, std::min(frame_bytes, got - skipped));
-      if (const auto fault = check(frame, entries[i], picks[i])) return fault;
-    }
+    const auto fault =
+        read_run(descriptor, entries.subspan(first, count), picks.subspan(first, count), buffer);
+    if (fault) return fault;
     first += count;
   }
   return {};
@@ -103,7 +83,42 @@ std::optional<Fault> read_entries(int descriptor, std::span<const Entry> entries
 // Fewer reads than these are done sooner than a thread has started.
 constexpr std::size_t kReadsPerThread = 128;
 
+// One read brings no more than this, unless a single record is longer: what was read is checked
+// while it is still in cache, and whoever wants to stop need not wait for long.
+constexpr std::size_t kLargestRun = std::size_t{1} << 20;
+
+std::size_t end_of(const Entry& entry) noexcept {
+  return entry.position + static_cast<std::size_t>(entry.length) + kFrameOverhead;
+}
+
 }  // namespace
+
+std::size_t run_length(std::span<const Entry> entries) noexcept {
+  const Entry& first = entries.front();
+  std::size_t count = 1;
+  while (count < entries.size()) {
+    const Entry& next = entries[count];
+    if (next.offset - first.offset != next.position - first.position) break;
+    if (end_of(next) - first.position > kLargestRun) break;
+    ++count;
+  }
+  return count;
+}
+
+std::optional<Fault> read_run(int descriptor, std::span<const Entry> entries,
+                              std::span<const std::uint64_t> picks, std::span<std::byte> buffer) {
+  const std::size_t begin = entries.front().position;
+  const std::size_t end = end_of(entries.back());
+  const std::size_t got =
+      read_at(descriptor, buffer.subspan(begin, end - begin), entries.front().offset);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
+    const std::size_t skipped = std::min(entries[i].position - begin, got);
+    const auto frame = buffer.subspan(entries[i].position, std::min(frame_bytes, got - skipped));
+    if (const auto fault = check(frame, entries[i], picks[i])) return fault;
+  }
+  return {};
+}
 
 std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
                                  std::span<const std::uint64_t> picks, BufferPool& pool,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -28,5 +29,15 @@ std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
                                  std::span<const std::uint64_t> picks, BufferPool& pool,
                                  std::size_t threads = 1,
                                  std::uint64_t enough_bytes = std::uint64_t{4} << 20);
+
+// How many of the records in front one read brings: those that lie in the file as they shall lie in
+// the buffer. Their positions must not decrease, and records may share bytes only if they are the
+// same.
+std::size_t run_length(std::span<const Entry> entries) noexcept;
+
+// Reads such a run, the records `picks` of a file, to its place in `buffer`; gives the first record
+// that is not as promised.
+std::optional<Fault> read_run(int descriptor, std::span<const Entry> entries,
+                              std::span<const std::uint64_t> picks, std::span<std::byte> buffer);
 
 }  // namespace tfreel

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -32,7 +33,25 @@ OwnDescriptor::OwnDescriptor(int descriptor)
   if (descriptor_ < 0) fail("fcntl");
 }
 
+// Not blocking, so that a FIFO cannot hold us up: reading by position fails on it soon enough.
+OwnDescriptor::OwnDescriptor(const std::string& path)
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  if (descriptor_ < 0) fail("open");
+}
+
 OwnDescriptor::~OwnDescriptor() { ::close(descriptor_); }
+
+FileState OwnDescriptor::state() const {
+  struct stat found{};
+  if (::fstat(descriptor_, &found) != 0) fail("fstat");
+#if defined(__APPLE__)
+  const timespec& written = found.st_mtimespec;
+#else
+  const timespec& written = found.st_mtim;
+#endif
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return {static_cast<std::uint64_t>(found.st_size), written.tv_sec * kSecond + written.tv_nsec};
+}
 
 std::size_t read_at(int descriptor, std::span<std::byte> out, std::uint64_t offset) {
   std::size_t done = 0;

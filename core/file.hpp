@@ -1,24 +1,33 @@
-// Positional reads and gathered writes on descriptors that somebody else opened. No policy: whoever
-// calls decides what a short read means. Failures of the system arrive as std::system_error with
-// the errno.
+// Descriptors of one's own, positional reads and gathered writes. No policy: whoever calls decides
+// what a short read means. Failures of the system arrive as std::system_error with the errno.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 
 namespace tfreel {
 
-// A descriptor of one's own for a file that is open already; closed with its owner.
+// What tells whether a file is still the one that it was.
+struct FileState {
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+  bool operator==(const FileState&) const = default;
+};
+
+// A descriptor of one's own, closed with its owner.
 class OwnDescriptor {
  public:
-  explicit OwnDescriptor(int descriptor);
+  explicit OwnDescriptor(int descriptor);           // for a file that is open already
+  explicit OwnDescriptor(const std::string& path);  // for reading
   ~OwnDescriptor();
   OwnDescriptor(const OwnDescriptor&) = delete;
   OwnDescriptor& operator=(const OwnDescriptor&) = delete;
 
   int get() const noexcept { return descriptor_; }
+  FileState state() const;
 
  private:
   int descriptor_;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import errno
 import functools
 import gc
@@ -32,11 +31,11 @@ from tfreel.index import seek
 from tfreel.storage.files import LocalFile
 
 from corpus import CODECS, RECORDS, compress, frame, frames, header, offsets, write_file
+from interruption import Interrupted, Interruption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from types import CodeType, FrameType
 
 MIB = 1 << 20
 CHANGED = ("file_changed", "truncated_header", "truncated_body", "compressed_truncated", "compressed_corrupt")
@@ -1095,68 +1094,6 @@ def test_ctrl_c_is_answered_at_once_and_ends_all_threads(
     assert threads == "1"
     assert process.returncode == 0
     assert ended - sent < 4
-
-
-class Interrupted(BaseException):
-    """What a signal handler might raise."""
-
-
-# After these the interpreter looks whether a signal came in.
-LISTENING = {"RESUME", "CALL", "CALL_FUNCTION_EX", "CALL_KW", "JUMP_BACKWARD"}
-OURS = os.path.dirname(tfreel.__file__)
-
-
-class Interruption:
-    """Raises `Interrupted` in our code, at the n-th place where a signal could strike."""
-
-    def __init__(self, n: int) -> None:
-        self.left = n
-        self.last: dict[int, int] = {}
-
-    def __enter__(self) -> Self:
-        sys.settrace(self._enter_frame)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.settrace(None)
-
-    def _enter_frame(self, frame: FrameType, event: str, argument: object) -> Any:
-        if not frame.f_code.co_filename.startswith(OURS):
-            return None
-        caller: FrameType | None = frame
-        while caller is not None:  # what cleans up is not interrupted a second time
-            if caller.f_code.co_name in ("__del__", "close", "_go_back"):
-                return None
-            caller = caller.f_back
-        self.last.pop(id(frame), None)  # of another frame, gone by now
-        frame.f_trace_opcodes = True
-        frame.f_trace_lines = False
-        return self._step
-
-    def _step(self, frame: FrameType, event: str, argument: object) -> Any:
-        if event == "opcode":
-            last, now = self.last.get(id(frame)), frame.f_lasti
-            self.last[id(frame)] = now
-            if last is None or may_strike(frame.f_code, last, now):
-                self.left -= 1
-                if self.left < 0:
-                    raise Interrupted
-        return self._step
-
-
-@functools.cache
-def may_strike(code: CodeType, last: int, now: int) -> bool:
-    """Whether a signal may strike after the instruction at `last` as if it struck at `now`.
-
-    It strikes under the handler of `last`: between the body of a `with` and its exit, say, the
-    exit is still called. Raised at `now`, outside of the body, our interruption would miss it.
-    """
-    return dis.opname[code.co_code[last]] in LISTENING and handler(code, last) == handler(code, now)
-
-
-def handler(code: CodeType, offset: int) -> int | None:
-    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
-    return next((entry.target for entry in entries if entry.start <= offset < entry.end), None)
 
 
 @pytest.mark.parametrize(

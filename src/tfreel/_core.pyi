@@ -183,6 +183,31 @@ def parse(
     bytes_per_thread: int = 1,
     order: npt.NDArray[np.uint64] | None = None,
 ) -> tuple[int, list[_Raw]] | ParseFault: ...
+
+class Shard:
+    def __init__(
+        self,
+        path: bytes,
+        size: int,
+        mtime_ns: int,
+        offsets: npt.NDArray[np.uint64],
+        lengths: npt.NDArray[np.uint64],
+        checksums: npt.NDArray[np.uint32],
+    ) -> None: ...
+
+class Pipeline:
+    def __init__(
+        self,
+        shards: list[Shard],
+        features: Sequence[FeatureSpec],
+        *,
+        sequences: bool = False,
+        threads: int = 1,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def submit(self, positions: npt.NDArray[np.uint64]) -> None: ...
+    def take(self) -> list[_Raw] | None: ...
+
 def feature_names(record: object, map_field: int) -> list[str]: ...
 def split_bytes(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> list[bytes]: ...
 def take_bytes(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -112,16 +113,32 @@ def parse_sequence(
     context = _planned("context", context_features or {})
     lists = _planned("lists", sequence_features or {})
     rows, found = _found(_picked(records), [context, lists], threads, sequences=True)
-    steps = found[len(context.specs) :]
-    by_key = dict(zip(lists.specs, steps, strict=True))
-    lengths = {
-        name: offsets[1:] - offsets[:-1]
-        for name, key in lists.value_keys.items()
-        if (offsets := Raw(*by_key[key]).step_offsets) is not None
-    }
-    return SequenceBatch(
-        _batch(context, found[: len(context.specs)], rows), _batch(lists, steps, rows), lengths
-    )
+    return _sequence_batch(context, lists, found, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What some features ask of the core, for those who ask it themselves.
+
+    Attributes:
+        specs: The features as the core wants them.
+        sequences: Whether these are SequenceExamples.
+        build: Makes the batch out of the arrays that the core gives, and the number of rows.
+    """
+
+    specs: list[_core.FeatureSpec]
+    sequences: bool
+    build: Callable[[list[Any], int], Batch | SequenceBatch]
+
+
+def request(features: Features, sequence_features: Features) -> Request:
+    """What `parse` asks of the core; `parse_sequence`, if there are features of feature lists."""
+    if not sequence_features:
+        plan = _planned("example", features)
+        return Request(list(plan.specs.values()), sequences=False, build=partial(_batch, plan))
+    context, lists = _planned("context", features), _planned("lists", sequence_features)
+    specs = [*context.specs.values(), *lists.specs.values()]
+    return Request(specs, sequences=True, build=partial(_sequence_batch, context, lists))
 
 
 # Plans by what they were made for: the features, known by their ids, which they keep from being used again.
@@ -182,6 +199,19 @@ def _found(
 def _batch(plan: Plan, arrays: list[Any], rows: int) -> Batch:
     found = Found(dict(zip(plan.specs, arrays, strict=True)), rows)
     return Batch({name: found.column(name, build) for name, build in plan.builders.items()}, rows)
+
+
+def _sequence_batch(context: Plan, lists: Plan, arrays: list[Any], rows: int) -> SequenceBatch:
+    steps = arrays[len(context.specs) :]
+    by_key = dict(zip(lists.specs, steps, strict=True))
+    lengths = {
+        name: offsets[1:] - offsets[:-1]
+        for name, key in lists.value_keys.items()
+        if (offsets := Raw(*by_key[key]).step_offsets) is not None
+    }
+    return SequenceBatch(
+        _batch(context, arrays[: len(context.specs)], rows), _batch(lists, steps, rows), lengths
+    )
 
 
 def _error(fault: _core.ParseFault, plan: Plan, key: str, picked: Picked) -> TfreelError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from tfreel.columns.parse import Features, Picked, parse, parse_sequence, relocate
+from tfreel.columns.parse import Features, Picked, parse, parse_sequence, relocate, request
+from tfreel.dataset.batches_ahead import BatchesAhead
 from tfreel.dataset.gather import rows_of
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
@@ -14,6 +16,7 @@ from tfreel.errors import DecodeError, FeatureError
 from tfreel.index.access import Records
 
 _ENOUGH_BYTES = 1 << 20
+_BATCHES_AHEAD = 2  # besides those that threads are at
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Elements:
         records: The records, by position.
         features: What to read of each; None for the bytes as they are.
         sequence_features: What to read of the feature lists, if these are SequenceExamples.
-        threads: How many to parse with.
+        threads: How many to read and parse with.
         inferred: Whether the features were found in a sample.
     """
 
@@ -44,9 +47,18 @@ class Elements:
         size = self.records.nbytes // max(1, len(self.records))
         return min(256, max(1, _ENOUGH_BYTES // max(1, size)))
 
-    def batches(self, chunks: Iterator[Positions]) -> Generator[Any, None, None]:
-        """What `batch` gives for each chunk."""
-        return (self.batch(indices) for indices in chunks)
+    def batches(self, chunks: Iterator[Positions]) -> BatchesAhead:
+        """What `batch` gives for each chunk, read ahead where that is possible."""
+        asked = request(self.features or {}, self.sequence_features)
+        return BatchesAhead(
+            chunks,
+            start=partial(
+                self.records.pipeline, asked.specs, sequences=asked.sequences, threads=self.threads
+            ),
+            build=asked.build,
+            read=self.batch,
+            depth=self.threads + _BATCHES_AHEAD,
+        )
 
     def batch(self, indices: Positions) -> Any:
         """The elements at these positions, as columns; as a list of bytes if there are no features."""

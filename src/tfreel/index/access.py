@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import hashlib
 import operator
+import os
 import threading
 import warnings
 from collections import OrderedDict
@@ -173,6 +174,26 @@ class Records(Sequence[bytes]):
         order = np.empty(len(positions), np.uint64)
         order[by_file] = np.arange(len(positions), dtype=np.uint64)
         return views, order
+
+    def pipeline(
+        self, features: list[_core.FeatureSpec], *, sequences: bool, threads: int
+    ) -> _core.Pipeline | None:
+        """What reads and parses batches of these records in threads of its own.
+
+        It opens the files itself, a few at a time.
+
+        Returns:
+            None if nothing is asked for, or if a file is compressed: it can do nothing about those.
+        """
+        if not features or any(index.codec != "none" for index in self._indexes):
+            return None
+        shards = [
+            _core.Shard(
+                os.fsencode(path), index.size, index.mtime_ns, index.offsets, index.lengths, index.checksums
+            )
+            for path, index in zip(self.files, self._indexes, strict=True)
+        ]
+        return _core.Pipeline(shards, features, sequences=sequences, threads=threads)
 
     def place(self, position: int) -> tuple[str, int, int]:
         """The file of a record, its number in that file, and its offset."""

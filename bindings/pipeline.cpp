@@ -1,0 +1,101 @@
+#include "pipeline.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "bindings.hpp"
+#include "column_arrays.hpp"
+#include "index_arrays.hpp"
+
+namespace tfreel::python {
+namespace {
+
+// A file with its index, not open yet.
+class BoundShard {
+ public:
+  BoundShard(const nb::bytes& path, std::uint64_t size, std::int64_t mtime_ns,
+             Array<std::uint64_t> offsets, Array<std::uint64_t> lengths,
+             Array<std::uint32_t> checksums)
+      : path_(path.c_str(), path.size()),
+        state_{size, mtime_ns},
+        index_(std::move(offsets), std::move(lengths), std::move(checksums)) {}
+
+  Shard shard() const { return {path_, state_, index_.columns()}; }
+
+ private:
+  std::string path_;
+  FileState state_;
+  IndexArrays index_;
+};
+
+class BoundPipeline {
+ public:
+  BoundPipeline(const nb::list& shards, const std::vector<const FeatureSpec*>& features,
+                bool sequences, std::size_t threads)
+      : shards_(nb::steal<nb::tuple>(PySequence_Tuple(shards.ptr()))) {
+    std::vector<Shard> all;
+    for (nb::handle shard : shards_) all.push_back(nb::cast<const BoundShard&>(shard).shard());
+    pipeline_ = std::make_unique<Pipeline>(
+        std::make_unique<BatchReader>(std::move(all), copy_of(features), sequences, threads),
+        PipelineOptions{.threads = threads});
+  }
+
+  ~BoundPipeline() {
+    const Unlocked unlocked;
+    pipeline_.reset();
+  }
+
+  std::size_t size() const { return pipeline_->size(); }
+
+  void submit(const Array<std::uint64_t>& positions) {
+    const auto wanted = span_of(positions);
+    pipeline_->submit({wanted.begin(), wanted.end()});
+  }
+
+  nb::object take() {
+    if (pipeline_->size() == 0) throw nb::index_error("no batch was submitted");
+    std::optional<Pipeline::Batch> batch;
+    while (!(batch = take_soon())) {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+    if (!*batch) return nb::none();
+    return to_arrays(**batch, pipeline_->features());
+  }
+
+ private:
+  // Ctrl-C is answered as often as this comes back.
+  std::optional<Pipeline::Batch> take_soon() {
+    const Unlocked unlocked;
+    return pipeline_->take(std::chrono::milliseconds(100));
+  }
+
+  nb::tuple shards_;  // in front, because the threads read their arrays to the end
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
+}  // namespace
+
+void bind_pipeline(nb::module_& module) {
+  nb::class_<BoundShard>(module, "Shard", "A file with its index, one of those of a pipeline.")
+      .def(nb::init<nb::bytes, std::uint64_t, std::int64_t, Array<std::uint64_t>,
+                    Array<std::uint64_t>, Array<std::uint32_t>>(),
+           nb::arg("path"), nb::arg("size"), nb::arg("mtime_ns"), nb::arg("offsets"),
+           nb::arg("lengths"), nb::arg("checksums"));
+
+  nb::class_<BoundPipeline>(module, "Pipeline",
+                            "Batches fetched and parsed ahead, by threads that end with it.")
+      .def(nb::init<nb::list, std::vector<const FeatureSpec*>, bool, std::size_t>(),
+           nb::arg("shards"), nb::arg("features"), nb::kw_only(), nb::arg("sequences") = false,
+           nb::arg("threads") = 1)
+      .def("__len__", &BoundPipeline::size, "How many batches were submitted and not yet taken.")
+      .def("submit", &BoundPipeline::submit, nb::arg("positions"),
+           "Asks for a batch of the records at these positions.")
+      .def("take", &BoundPipeline::take,
+           "The first batch that was not taken yet, as from `parse`; None if anything was wrong "
+           "with it.");
+}
+
+}  // namespace tfreel::python

@@ -1,0 +1,39 @@
+#include "batch_reader.hpp"
+
+#include "fetch.hpp"
+
+namespace tfreel {
+
+bool BatchReader::fetch(const ReadPlan& plan, std::span<std::byte> buffer,
+                        const std::atomic<bool>& stopped) {
+  const std::span entries(plan.entries);
+  const std::span picks(plan.picks);
+  for (const ReadPlan::Part& part : plan.parts) {
+    const auto file = shards_.open(part.shard);
+    if (!file) return false;
+    for (std::size_t first = part.begin; first < part.end;) {
+      if (stopped.load(std::memory_order_relaxed)) return false;
+      const std::size_t count = run_length(entries.subspan(first, part.end - first));
+      if (read_run(file->get(), entries.subspan(first, count), picks.subspan(first, count), buffer))
+        return false;
+      first += count;
+    }
+  }
+  return true;
+}
+
+std::optional<std::vector<Column>> BatchReader::read(const ReadPlan& plan,
+                                                     const std::atomic<bool>& stopped) {
+  const auto buffer = buffers_->take(plan.bytes);
+  if (!fetch(plan, buffer->bytes(), stopped)) return {};
+  std::vector<Bytes> records(plan.entries.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Entry& entry = plan.entries[i];
+    records[plan.rows[i]] = buffer->bytes().subspan(entry.position + kHeaderBytes, entry.length);
+  }
+  auto found = parse(records, features_, {.sequences = sequences_, .pool = &units_});
+  if (auto* columns = std::get_if<std::vector<Column>>(&found)) return std::move(*columns);
+  return {};
+}
+
+}  // namespace tfreel

@@ -1,0 +1,51 @@
+// A batch from end to end: records of a set, in any order, fetched, checked and parsed to columns.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "block.hpp"
+#include "columns.hpp"
+#include "read_plan.hpp"
+#include "rows.hpp"
+#include "shards.hpp"
+
+namespace tfreel {
+
+// Threads may share it.
+class BatchReader {
+ public:
+  // For so many threads, it keeps memory to use again.
+  BatchReader(std::vector<Shard> shards, std::vector<FeatureSpec> features, bool sequences,
+              std::size_t threads)
+      : shards_(std::move(shards)),
+        features_(std::move(features)),
+        sequences_(sequences),
+        buffers_(std::make_shared<BufferPool>(threads)) {}
+
+  std::span<const FeatureSpec> features() const noexcept { return features_; }
+
+  ReadPlan plan(std::span<const std::uint64_t> positions) const {
+    return plan_batch(shards_, positions);
+  }
+  // A column for each feature. None if a file, a record or a feature is not as it should be, or if
+  // it was stopped before all records were there. Failures of the system are thrown.
+  std::optional<std::vector<Column>> read(const ReadPlan& plan, const std::atomic<bool>& stopped);
+
+ private:
+  bool fetch(const ReadPlan& plan, std::span<std::byte> buffer, const std::atomic<bool>& stopped);
+
+  Shards shards_;
+  std::vector<FeatureSpec> features_;
+  bool sequences_;
+  std::shared_ptr<BufferPool> buffers_;
+  UnitPool units_;
+};
+
+}  // namespace tfreel

@@ -1,0 +1,99 @@
+"""Batches read ahead of their consumer, by threads of the core."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from tfreel import _core
+from tfreel.dataset.order import Positions
+from tfreel.errors import FeatureError
+
+_NONE: tuple[Positions, ...] = ()
+
+
+class BatchesAhead(Iterator[Any]):
+    """A batch for each array of positions, in order.
+
+    An array that cannot be read raises its error when its turn comes; after that, the next one is up. In the
+    child of a fork it goes on with threads of its own. Its threads end with it.
+    """
+
+    def __init__(
+        self,
+        chunks: Iterator[Positions],
+        *,
+        start: Callable[[], _core.Pipeline | None],
+        build: Callable[[list[Any], int], Any],
+        read: Callable[[Positions], Any],
+        depth: int,
+    ) -> None:
+        """An iterator that has started nothing yet.
+
+        Args:
+            chunks: The arrays of positions.
+            start: Gives a new pipeline; None if there is no way to read ahead.
+            build: Makes a batch out of what the pipeline gives, and the number of rows.
+            read: Gives a batch without a pipeline, or says what is wrong with it.
+            depth: How many batches to ask the pipeline for at the same time.
+        """
+        self._chunks = chunks
+        self._start = start
+        self._build = build
+        self._read = read
+        self._depth = depth
+        self._waiting: deque[Positions] = deque()  # what the pipeline was asked for, and has not given yet
+        self._pipeline: _core.Pipeline | None = None
+        self._process = -1
+
+    def __next__(self) -> Any:
+        self._get_in_step()
+        if self._pipeline is None:
+            return self._read(next(self._chunks))
+        self._ask(self._pipeline)
+        if not self._waiting:
+            self.close()
+            raise StopIteration
+        try:
+            batch = self._first()
+        except Exception:
+            del self._waiting[0]
+            raise
+        del self._waiting[0]  # not by a call, after which Ctrl-C could strike, and the batch be lost
+        return batch
+
+    def close(self) -> None:
+        """Ends the threads; there are no more batches."""
+        self._chunks = iter(_NONE)
+        self._waiting.clear()
+        self._pipeline = None
+
+    def _get_in_step(self) -> None:
+        """Sees to a pipeline that was asked for what is waiting.
+
+        One that crossed a fork has no threads. And Ctrl-C may have struck between the pipeline and the queue:
+        then they differ in length, and what is waiting is asked for again.
+        """
+        forked = self._process != os.getpid()
+        if forked or (self._pipeline is not None and len(self._pipeline) != len(self._waiting)):
+            self._pipeline = self._start()
+            self._process = os.getpid()
+
+    def _ask(self, pipeline: _core.Pipeline) -> None:
+        self._waiting.extend(islice(self._chunks, self._depth - len(self._waiting)))
+        if len(self._waiting) == 1 and not len(pipeline):
+            return  # the only one is read sooner than a thread has started
+        for chunk in islice(self._waiting, len(pipeline), None):
+            pipeline.submit(chunk)
+
+    def _first(self) -> Any:
+        chunk = self._waiting[0]
+        arrays = self._pipeline.take() if self._pipeline else None  # which has a length, perhaps 0
+        if arrays is not None:
+            with suppress(FeatureError):  # it counts rows, and the long way round names the record
+                return self._build(arrays, len(chunk))
+        return self._read(chunk)

@@ -1,0 +1,470 @@
+"""Batches read ahead: the same as batches read one by one, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tfreel
+from tfreel.columns import Batch
+from tfreel.columns.batch import SequenceBatch
+from tfreel.dataset.elements import Elements
+
+from columns_equal import assert_same_batch
+from interruption import Interrupted, Interruption
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tfreel.dataset.order import Positions
+
+COUNT = 1000
+FEATURES: dict[str, Any] = {
+    "n": tfreel.FixedLenFeature([], "int64"),
+    "x": tfreel.FixedLenFeature([2], "float32"),
+    "name": tfreel.FixedLenFeature([], "bytes", default_value=b"none"),
+    "words": tfreel.RaggedFeature("bytes"),
+    "counts": tfreel.VarLenFeature("int64"),
+    "steps": tfreel.FixedLenSequenceFeature([], "float32", allow_missing=True, default_value=-1.0),
+}
+
+
+def row(i: int) -> dict[str, Any]:
+    whole: dict[str, Any] = {"n": i, "x": np.array([i, i / 2], "f4"), "steps": np.arange(i % 4, dtype="f4")}
+    if i % 2:
+        whole["name"] = f"no. {i}"
+    if i % 3:
+        whole["counts"] = np.arange(i % 7)
+    if i % 4:
+        whole["words"] = [b"w" * (i % 5)] * (i % 4)
+    return whole
+
+
+def write(path: Path, files: int, count: int = COUNT, suffix: str = "") -> str:
+    path.mkdir(exist_ok=True)
+    for file, part in enumerate(np.array_split(np.arange(count), files)):
+        with tfreel.Writer(path / f"{file:04}.tfrecord{suffix}", durable=False) as out:
+            out.write_many(row(int(i)) for i in part)
+    return str(path / f"*.tfrecord{suffix}")
+
+
+def elements(paths: str, features: Any = FEATURES, *, threads: int = 2) -> Elements:
+    return Elements(tfreel.open(paths), features, {}, threads)
+
+
+def positions(*values: int) -> Positions:
+    return np.array(values, np.uint64)
+
+
+def chunks_of(order: Any, size: int) -> list[Positions]:
+    order = np.asarray(order, np.uint64)
+    return [order[i : i + size] for i in range(0, len(order), size)]
+
+
+def threads_now() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def shuffled(count: int = COUNT) -> Any:
+    return np.random.default_rng(0).permutation(count)
+
+
+def assert_same_batches(found: Iterator[Any], source: Elements, chunks: list[Positions]) -> None:
+    for chunk in chunks:
+        assert_same_element(next(found), source.batch(chunk))
+    assert next(found, None) is None
+
+
+def assert_same_element(found: Any, expected: Any) -> None:
+    assert type(found) is type(expected)
+    if isinstance(expected, Batch):
+        assert_same_columns(found, expected)
+    elif isinstance(expected, SequenceBatch):
+        assert_same_columns(found.context, expected.context)
+        assert_same_columns(found.sequences, expected.sequences)
+        assert found.lengths.keys() == expected.lengths.keys()
+        for name, lengths in expected.lengths.items():
+            assert found.lengths[name].tolist() == lengths.tolist()
+    else:
+        assert found == expected
+
+
+def assert_same_columns(found: Batch, expected: Batch) -> None:
+    assert_same_batch(_without_sparse(found), _without_sparse(expected))
+
+
+def _without_sparse(batch: Batch) -> Batch:
+    columns = {
+        name: column.to_ragged() if isinstance(column, tfreel.Sparse) else column
+        for name, column in batch.items()
+    }
+    return Batch(columns, batch.num_rows)
+
+
+# The same ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("files", [1, 3, 150])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize(
+    "order",
+    [range(COUNT), range(COUNT - 1, -1, -1), shuffled(), shuffled() // 50, [3] * 500, range(0, COUNT, 7)],
+    ids=["in order", "backwards", "shuffled", "repeated", "one record", "with gaps"],
+)
+def test_batches_are_those_that_are_read_one_by_one(
+    tmp_path: Path, files: int, threads: int, order: Any
+) -> None:
+    source = elements(write(tmp_path, files), threads=threads)
+    for size in (1, 64, 5000):
+        chunks = chunks_of(order, size)[:40]
+        assert_same_batches(source.batches(iter(chunks)), source, chunks)
+
+
+def test_batches_of_sequences_are_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    with tfreel.Writer(path) as out:
+        for i in range(300):
+            tokens = [np.arange(k) for k in range(i % 5)]
+            out.write(tfreel.encode_sequence({"id": i}, {"tokens": tokens, "scores": [[0.5]] * (i % 3)}))
+    source = Elements(
+        tfreel.open(path),
+        {"id": tfreel.FixedLenFeature([], "int64")},
+        {"tokens": tfreel.RaggedFeature("int64"), "scores": tfreel.FixedLenSequenceFeature([1], "float32")},
+        2,
+    )
+    chunks = chunks_of(shuffled(300), 32)
+    assert_same_batches(source.batches(iter(chunks)), source, chunks)
+
+
+def test_an_empty_chunk_is_an_empty_batch(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 2))
+    chunks = [positions(), positions(7), positions(), positions(999, 0)]
+    assert_same_batches(source.batches(iter(chunks)), source, chunks)
+    assert list(source.batches(iter(()))) == []
+
+
+def test_bytes_are_read_without_threads(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 2), None)
+    before = threads_now()
+    chunks = chunks_of(shuffled(), 300)
+    found = source.batches(iter(chunks))
+    assert next(found) == source.batch(chunks[0])
+    assert threads_now() == before
+    found.close()
+    assert next(found, None) is None
+    assert_same_batches(source.batches(iter(chunks)), source, chunks)
+
+
+@pytest.mark.parametrize("features", [FEATURES, None], ids=["columns", "bytes"])
+def test_compressed_files_are_read_too(tmp_path: Path, features: Any) -> None:
+    write(tmp_path, 2, 100, ".gz")
+    write(tmp_path, 1, 100)
+    source = elements(str(tmp_path / "*"), features)
+    chunks = chunks_of(shuffled(200), 30)
+    assert_same_batches(source.batches(iter(chunks)), source, chunks)
+
+
+def test_elements_that_were_pickled_read_ahead(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 3))
+    chunks = chunks_of(shuffled(), 100)
+    copy: Elements = pickle.loads(pickle.dumps(source))
+    assert_same_batches(copy.batches(iter(chunks)), source, chunks)
+
+
+def test_many_files_keep_few_descriptors_open(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 300), threads=2)
+    before = len(os.listdir("/proc/self/fd"))
+    found = source.batches(iter(chunks_of(np.tile(shuffled(), 3), 250)))
+    for _ in range(8):
+        next(found)
+        assert len(os.listdir("/proc/self/fd")) - before <= 64 + 2
+    found.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_large_batches_are_not_all_held_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    with tfreel.Writer(path) as out:
+        out.write_many({"data": b"%03d" % i * 350_000} for i in range(64))
+    source = elements(str(path), {"data": tfreel.FixedLenFeature([], "bytes")}, threads=6)
+    batch_bytes = 32 * 3 * 350_000
+    before = memory_bytes()
+    found = source.batches(iter(chunks_of(np.tile(shuffled(64), 10), 32)))
+    next(found)
+    time.sleep(1)  # more than all eight of them would take
+    assert memory_bytes() - before < 5 * batch_bytes  # three batches, and the records of two
+    assert len(list(found)) == 19
+
+
+def memory_bytes() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+# Damage -----------------------------------------------------------------------------------------------------
+
+
+def damage(path: str, offset: int) -> None:
+    """Changes a byte of a file, whose times stay as they are."""
+    info = os.stat(path)
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 1]))
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+def error_of(call: Any) -> tfreel.TfreelError:
+    with pytest.raises(tfreel.TfreelError) as caught:
+        call()
+    return caught.value
+
+
+def assert_same_error(found: tfreel.TfreelError, expected: tfreel.TfreelError) -> None:
+    assert type(found) is type(expected)
+    assert str(found) == str(expected)
+    for name in ("path", "record", "offset", "kind"):
+        assert getattr(found, name) == getattr(expected, name)
+
+
+@pytest.mark.parametrize("files", [1, 4])
+def test_a_damaged_record_is_an_error_of_its_batch_and_the_others_are_good(
+    tmp_path: Path, files: int
+) -> None:
+    source = elements(write(tmp_path, files))
+    path, record, offset = source.records.place(500)
+    damage(path, offset + 20)
+    chunks = chunks_of(shuffled(), 100)
+    found = source.batches(iter(chunks))
+    faults = 0
+    for chunk in chunks:
+        if 500 not in chunk:
+            assert_same_element(next(found), source.batch(chunk))
+            continue
+        faults += 1
+        error = error_of(lambda: next(found))
+        assert error.kind == "data_crc"
+        assert (error.path, error.record, error.offset) == (path, record, offset)
+    assert faults == 1
+    assert next(found, None) is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"n": "a string", "x": [0.0, 1.0]},
+        {"n": 3, "x": [0.0]},
+        {"x": [0.0, 1.0]},
+    ],
+    ids=["kind", "count", "missing"],
+)
+def test_a_record_with_a_wrong_feature_is_an_error_of_its_batch(tmp_path: Path, wrong: Any) -> None:
+    path = tmp_path / "a.tfrecord"
+    rows = [row(i) for i in range(50)]
+    rows[33] = wrong
+    with tfreel.Writer(path) as out:
+        out.write_many(rows)
+    source = elements(str(path))
+    chunks = chunks_of(shuffled(50), 10)
+    found = source.batches(iter(chunks))
+    for chunk in chunks:
+        if 33 in chunk:
+            assert_same_error(error_of(lambda: next(found)), error_of(lambda c=chunk: source.batch(c)))
+        else:
+            assert_same_element(next(found), source.batch(chunk))
+
+
+def test_values_that_do_not_fit_their_columns_are_an_error_that_names_the_record(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    with tfreel.Writer(path) as out:
+        out.write_many({"pairs": [1.0] * (3 if i == 33 else 2)} for i in range(50))
+    pairs = tfreel.FixedLenSequenceFeature([2], "float32", allow_missing=True)
+    source = elements(str(path), {"pairs": pairs})
+    chunks = chunks_of(shuffled(50), 25)
+    found = source.batches(iter(chunks))
+    errors = [error_of(lambda: next(found)) if 33 in chunk else next(found) for chunk in chunks]
+    (error,) = (error for error in errors if isinstance(error, tfreel.FeatureMismatchError))
+    assert (error.path, error.record) == (str(path), 33)
+
+
+def test_a_file_that_was_replaced_is_the_error_of_a_batch_read_by_itself(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 2))
+    path, *_ = source.records.place(0)
+    with tfreel.Writer(path, mode="w") as out:
+        out.write(row(0))
+    found = source.batches(iter([positions(0, 1), positions(999, 998)]))
+    assert_same_error(error_of(lambda: next(found)), error_of(lambda: source.batch(positions(0, 1))))
+    assert next(found)["n"].tolist() == [999, 998]
+
+
+def test_a_file_that_changes_under_the_threads_is_an_error_and_no_wrong_record(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 1))
+    path = source.records.files[0]
+    found = source.batches(iter(chunks_of(np.tile(shuffled(), 50), 100)))
+    next(found)
+    os.truncate(path, os.path.getsize(path) // 2)
+    kinds = set()
+    for _ in range(300):
+        try:
+            batch = next(found)
+        except tfreel.TfreelError as error:
+            kinds.add(error.kind)
+        else:
+            assert (batch["x"][:, 0] == batch["n"]).all()
+    assert kinds == {"file_changed"}
+
+
+def test_a_position_that_does_not_exist_is_an_error_of_its_batch(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 1))
+    found = source.batches(iter([positions(3), positions(COUNT), positions(4)]))
+    assert next(found)["n"].tolist() == [3]
+    with pytest.raises(IndexError):
+        next(found)
+    assert next(found)["n"].tolist() == [4]
+
+
+# Threads ----------------------------------------------------------------------------------------------------
+
+
+def test_threads_start_with_the_first_batch_and_end_with_the_last(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 1), threads=3)
+    before = threads_now()
+    found = source.batches(iter(chunks_of(shuffled(), 100)))
+    assert threads_now() == before
+    next(found)
+    assert threads_now() == before + 3
+    assert len(list(found)) == 9
+    assert threads_now() == before
+
+
+def test_a_single_batch_needs_no_thread(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 1))
+    before = threads_now()
+    found = source.batches(iter([positions(3, 1)]))
+    assert next(found)["n"].tolist() == [3, 1]
+    assert threads_now() == before
+    assert next(found, None) is None
+
+
+@pytest.mark.parametrize("how", ["close", "drop", "error"])
+def test_batches_that_are_left_behind_leave_no_threads(tmp_path: Path, how: str) -> None:
+    source = elements(write(tmp_path, 1))
+    before = threads_now()
+    chunks = chunks_of(np.tile(shuffled(), 100), 1000)
+    chunks[1] = positions(COUNT)
+    found = source.batches(iter(chunks))
+    next(found)
+    assert threads_now() > before
+    if how == "drop":
+        del found
+    elif how == "close":
+        found.close()
+        assert next(found, None) is None
+        found.close()
+    else:
+        with pytest.raises(IndexError) as caught:
+            next(found)
+        found.close()
+        assert caught.tb is not None  # which knows the iterator
+    assert threads_now() == before
+
+
+def test_both_sides_of_a_fork_go_on(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 3))
+    chunks = chunks_of(np.tile(shuffled(), 20), 100)
+    expected = [source.batch(chunk)["n"].tolist() for chunk in chunks]
+    found = source.batches(iter(chunks))
+    assert [next(found)["n"].tolist() for _ in range(50)] == expected[:50]
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        same = [batch["n"].tolist() for batch in found] == expected[50:]
+        os._exit(0 if same else 1)
+    assert [batch["n"].tolist() for batch in found] == expected[50:]
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_the_child_of_a_fork_may_leave_batches_behind(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 3))
+    found = source.batches(iter(chunks_of(np.tile(shuffled(), 20), 1000)))
+    next(found)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        found.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(list(found)) == 19
+
+
+def test_interrupted_batches_go_on_without_loss_or_repetition(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 2), {"n": FEATURES["n"]})
+    chunks = chunks_of(shuffled(), 200)
+    chunks[3] = positions(COUNT)  # which is an error, but no end
+    expected = [source.batch(chunk)["n"].tolist() for chunk in chunks if chunk[0] < COUNT]
+    for n in range(100_000):
+        found = source.batches(iter(chunks))
+        batches: list[Any] = []
+        finished = False
+        try:
+            with Interruption(n):
+                collect(found, batches)
+                finished = True
+        except Interrupted:
+            collect(found, batches)
+        assert [batch["n"].tolist() for batch in batches] == expected
+        if finished:
+            break
+    assert n > 100
+
+
+def collect(found: Iterator[Any], batches: list[Any]) -> None:
+    """What comes, until it ends; by C code, which is not interrupted between two of them."""
+    while True:
+        try:
+            return batches.extend(found)
+        except IndexError:
+            pass
+
+
+def test_ctrl_c_is_answered_while_a_batch_is_awaited(tmp_path: Path) -> None:
+    source = elements(write(tmp_path, 1))
+    chunk = np.random.default_rng(0).integers(0, COUNT, 3_000_000).astype(np.uint64)
+    found = source.batches(iter([chunk, chunk]))
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        next(found)
+    assert time.monotonic() - start < 0.2 + 0.25 + 0.5  # the last for a busy machine
+    found.close()
+
+
+def test_a_program_ends_quietly_while_batches_are_read(tmp_path: Path) -> None:
+    script = """
+import sys
+import numpy as np
+import tfreel
+from tfreel.dataset.elements import Elements
+source = Elements(tfreel.open(sys.argv[1]), {"n": tfreel.FixedLenFeature([], "int64")}, {}, 2)
+chunk = np.arange(1_000_000, dtype=np.uint64) % len(source.records)
+found = source.batches(iter([chunk[:10], *[chunk] * 100]))
+print(next(found)["n"].sum())
+if len(sys.argv) > 2:
+    found = [found]
+    found.append(found)
+"""
+    for more in ([], ["cycle"]):
+        command = [sys.executable, "-c", script, write(tmp_path / str(len(more)), 1), *more]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "45\n", "")
