@@ -38,7 +38,7 @@ class Rows(Node):
         order = _onward(self.order, state)
         at_once = self.elements.rows_at_once if run.ahead else 1
         position = 0
-        with closing(_read(self.elements, _chunks(order, at_once, run.epoch))) as chunks:
+        with closing(_read(self.elements, _chunks(order, at_once, run.epoch), ahead=run.ahead)) as chunks:
             for indices, batch in chunks:
                 for index, row in zip(indices.tolist(), rows_of(batch), strict=True):
                     position += 1
@@ -85,7 +85,7 @@ class Batches(Node):
         order = _onward(self.rows.order, state)
         position = 0
         chunks = _chunks(order, self.batch_size, run.epoch, drop_remainder=self.drop_remainder)
-        with closing(_read(self.rows.elements, chunks)) as batches:
+        with closing(_read(self.rows.elements, chunks, ahead=run.ahead)) as batches:
             for indices, batch in batches:
                 position += len(indices)
                 origins = (Origin(self.rows.elements, indices),)
@@ -137,8 +137,13 @@ def _chunks(order: Order, size: int, epoch: int, *, drop_remainder: bool = False
         start = stop
 
 
-def _read(elements: Elements, chunks: Iterator[Positions]) -> Generator[tuple[Positions, Any], None, None]:
+def _read(
+    elements: Elements, chunks: Iterator[Positions], *, ahead: bool = True
+) -> Generator[tuple[Positions, Any], None, None]:
     """The elements of each chunk, with the chunk itself."""
+    if not ahead:
+        yield from ((chunk, elements.batch(chunk)) for chunk in chunks)
+        return
     asked: deque[Positions] = deque()
 
     def noted() -> Iterator[Positions]:
