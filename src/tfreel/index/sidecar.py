@@ -61,10 +61,8 @@ class FileIndex:
         return len(self.offsets)
 
     def fingerprint(self) -> bytes:
-        """A hash of what the file holds, whatever its name, place or times."""
-        digest = hashlib.sha256(self.lengths.astype("<u8").tobytes())
-        digest.update(self.checksums.astype("<u4").tobytes())
-        return digest.digest()
+        """A hash of what the file holds, whatever its name, place or times: of all checksums."""
+        return hashlib.sha256(self.checksums.astype("<u4", copy=False).data).digest()
 
     def to_bytes(self) -> bytes:
         """The content of a sidecar."""
