@@ -250,13 +250,18 @@ def _tensors(shape: Shape) -> Iterator[Any]:
 # Memory -----------------------------------------------------------------------------------------------------
 
 _EPOCH = """
-import resource, sys
+import sys
 import tfreel
 from rows import WANTED
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+def peak():  # in KiB; of this program alone, which the system's own figure is not
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+
+before = peak()
 for batch in tfreel.Dataset(sys.argv[1], WANTED["tabular"].context).shuffle(seed=1).batch(1024):
     pass
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(peak() - before)
 """
 
 
