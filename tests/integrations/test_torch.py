@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
-import sys
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -19,6 +16,7 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 
 import tfreel
 from numbered import COUNT, even, fail_at_60, write_numbered
+from side_by_side import told_by_ranks
 from tfreel.adapters.torch import Dataset, IterableDataset, Jagged, Loader, collate, to_torch
 
 if TYPE_CHECKING:
@@ -228,31 +226,26 @@ import torch
 import tfreel
 from tfreel.adapters.torch import IterableDataset
 
-path, store, rank, world = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-dataset = IterableDataset(tfreel.Dataset(path).shuffle(seed=1).batch(4))
-torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=world)
-loader = torch.utils.data.DataLoader(dataset, batch_size=None, num_workers=1, multiprocessing_context="spawn")
 if __name__ == "__main__":
+    path, store, rank, world = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    dataset = IterableDataset(tfreel.Dataset(path).shuffle(seed=1).batch(4))
+    torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=world)
+    loader = torch.utils.data.DataLoader(
+        dataset, batch_size=None, num_workers=1, multiprocessing_context="spawn"
+    )
     print(json.dumps([n for batch in loader for n in batch["n"].tolist()]))
     torch.distributed.destroy_process_group()
 """
 
 
-def test_ranks_come_from_a_process_group_even_if_it_begins_later(path: str, tmp_path: Path) -> None:
+def test_ranks_come_from_a_process_group_even_if_it_begins_later(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RANK", raising=False)
     program = tmp_path / "program.py"
-    program.write_text(
-        DISTRIBUTED.replace("torch.distributed.init", "if __name__ == '__main__': torch.distributed.init")
-    )
-    environment = {key: value for key, value in os.environ.items() if key not in ("RANK", "WORLD_SIZE")}
-    ranks = [
-        subprocess.Popen(
-            [sys.executable, program, path, tmp_path / "store", str(rank), "2"],
-            stdout=subprocess.PIPE,
-            env=environment,
-        )
-        for rank in range(2)
-    ]
-    seen = [json.loads(process.communicate(timeout=100)[0]) for process in ranks]
+    program.write_text(DISTRIBUTED)
+    seen = told_by_ranks(str(program), path, tmp_path / "store", world=2)
+    assert seen[0]
     assert sorted(seen[0] + seen[1]) == list(range(COUNT))
 
 
