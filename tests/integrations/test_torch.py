@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.timeout(120),
     pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning"),
     pytest.mark.filterwarnings("ignore:'set_vital' is deprecated:UserWarning"),  # torchdata calls it
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),  # JAX, where somebody imported it
 ]
 
 
@@ -295,7 +296,7 @@ def test_torchdata_resumes_exactly(ds: tfreel.Dataset, workers: int, stop: int) 
         assert numbers(second) == rest
 
 
-@pytest.mark.parametrize(("before", "after"), [(2, 3), (3, 2), (2, 1)])
+@pytest.mark.parametrize(("before", "after"), [(2, 3)])  # torchdata takes its time to give up
 def test_another_number_of_workers_is_an_error_with_words_in_torchdata(
     ds: tfreel.Dataset, before: int, after: int
 ) -> None:
