@@ -212,3 +212,14 @@ def test_errors_of_functions_are_told_where_they_happened_in_any_order(ds: Datas
         with pytest.raises(ZeroDivisionError) as caught:
             list(from_workers(of_rank(plan, 0, 1), 2))
         assert any("record 19 of" in note and "c.tfrecord" in note for note in caught.value.__notes__)
+
+
+def test_one_rank_fills_a_cache_and_uses_it(ds: Dataset) -> None:
+    made = []
+
+    def noted(batch: Any) -> Any:
+        made.append(numbers([batch]))
+        return batch
+
+    node = of_rank(ds.shuffle(seed=1).batch(10).map(noted).cache(), 0, 1)
+    assert list(elements(node)) == list(elements(node)) == made

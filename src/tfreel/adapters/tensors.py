@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,11 +32,14 @@ class Jagged(NamedTuple):
     offsets: Any
 
     def rows(self) -> list[Any]:
-        """The rows, each as a tensor."""
+        """The rows, each as a tensor; rows of rows as lists of them."""
+        if isinstance(self.values, Jagged):
+            inner = self.values.rows()
+            return [inner[begin:end] for begin, end in pairwise(self.offsets.tolist())]
         return list(torch.tensor_split(self.values, self.offsets[1:-1].cpu()))
 
     def padded(self, value: float = 0) -> Any:
-        """The rows as one tensor, filled up to the longest."""
+        """The rows as one tensor, filled up to the longest. Rows of rows: `Dataset.batch` can pad them."""
         return torch.nn.utils.rnn.pad_sequence(self.rows(), batch_first=True, padding_value=value)
 
     def nested(self) -> Any:

@@ -63,8 +63,11 @@ class IterableDataset(data.IterableDataset):
     Batch the dataset first, and let the loader pass batches on as they are:
     ``DataLoader(IterableDataset(ds.shuffle(seed=1).batch(256)), batch_size=None)``. Ranks share the records
     that batches are made of, and their workers share the batches: so the order is the same for any number of
-    workers. After a stage that takes positions away, as `filter` does, workers share what lies below it. Then
-    each record still comes once, but the order depends on their number, and so does what a
+    workers. (Batches that were put into another order, cached, numbered or put together with others stay as
+    they are, and ranks share them, too.)
+
+    After a stage that takes positions away, as `filter` does, workers share what lies below it. Then each
+    record still comes once, but the order depends on their number, and so does what a
     ``batch(drop_remainder=True)`` leaves out. A stream is read by all of them, and each keeps its share.
 
     A dataset that was shared out with `shard` is left as it is: the ranks are not looked at.
@@ -260,6 +263,9 @@ class Loader:
 
     def __len__(self) -> int:
         return len(self.dataset)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_loader": None}  # workers do not travel
 
     def __iter__(self) -> Iterator[Any]:
         if self._begun:  # a state is gone on from once; the next time is from the beginning

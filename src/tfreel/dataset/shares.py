@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tfreel.dataset.arrange import reordered, sharing
+from tfreel.dataset.cached import Cached
 from tfreel.dataset.mapped import Mapped
 from tfreel.dataset.nodes import Node, parts_of
-from tfreel.dataset.order import Even, Order, Sharded
+from tfreel.dataset.order import Even, Natural, Order, Sharded
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.sources import Batches, Rows, View
 from tfreel.dataset.stages import Again, Filtered, Gathered, Prefetched, Stirred, Strided, Unbatched, Uneven
@@ -71,6 +72,8 @@ class Share:
         """
         if isinstance(node, Batches):
             return replace(node, rows=self._of_rows(node.rows))
+        if isinstance(node, Cached) and self.count == 1:
+            return node  # it is filled from the front, and in any other order it would not be
         if not isinstance(node, (Gathered, *_PASSING)):
             return self.of_elements(node)
         self._require_even(node)
@@ -110,6 +113,8 @@ def state_behind(node: Node, count: int) -> Any:
         node: Something shared out, which has not lost its positions.
         count: How many elements; at least 1.
     """
+    if isinstance(node, Cached):
+        return count
     if isinstance(node, (Rows, View)):
         return node.order.mark(count)
     if isinstance(node, Again):
@@ -128,6 +133,8 @@ def rest_of(node: Node, state: Any) -> Node:
     Raises:
         StateError: There is no such place.
     """
+    if isinstance(node, Cached):
+        return View(node, Natural(node.size).onward(state))
     if isinstance(node, (Rows, View)):
         return replace(node, order=node.order.onward(state))
     if isinstance(node, Again):
