@@ -208,6 +208,17 @@ def test_ranks_come_from_the_environment(ds: tfreel.Dataset, monkeypatch: pytest
     assert "shard 1 of 2" in repr(pickle.loads(travelled))
 
 
+def test_a_loader_asks_for_its_rank_when_it_begins(
+    ds: tfreel.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loader = Loader(ds.shuffle(seed=1).batch(4))
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    steps = iter(ds.shuffle(seed=1).shard(1, 2).batch(4))
+    assert numbers(islice(loader, 3)) == numbers(islice(steps, 3))
+    assert loader.state_dict() == steps.state_dict()
+
+
 def test_what_the_user_shared_out_is_not_shared_out_again(
     ds: tfreel.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +226,7 @@ def test_what_the_user_shared_out_is_not_shared_out_again(
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "3")
     assert flat(numbers(IterableDataset(mine))) == list(range(0, COUNT, 2))
+    assert flat(numbers(IterableDataset(mine, rank=0, world=1))) == list(range(0, COUNT, 2))
     with pytest.raises(ValueError, match=r"shared out with shard\(\): give no rank"):
         IterableDataset(mine, rank=0, world=2)
 

@@ -91,7 +91,7 @@ class IterableDataset(data.IterableDataset):
     ) -> None:
         if (rank is None) != (world is None):
             raise ValueError("give both rank and world, or neither")
-        if world is not None and ds._node.shares:
+        if world not in (None, 1) and ds._node.shares:
             raise ValueError("the dataset has been shared out with shard(): give no rank, or do not shard it")
         self._ds = ds
         self._rank = rank
@@ -211,10 +211,11 @@ class Loader:
         self.num_workers = num_workers
         self._options = {"num_workers": num_workers, "collate_fn": _as_it_is, **options}
         self._loader: Any = None
-        self._begin(self.dataset.plan())
+        self._begin()
 
-    def _begin(self, plan: RankPlan, state: dict[str, Any] | None = None) -> None:
-        self._plan = plan
+    def _begin(self, state: dict[str, Any] | None = None) -> None:
+        plan = self.dataset.plan()
+        self._plan = plan if state is None else plan.resumed(state)
         self._state = state
         self._handed_out = 0
         self._begun = False
@@ -228,7 +229,7 @@ class Loader:
         """Goes to the beginning of another epoch. In the one it is in it stays where it is."""
         if number != self.epoch:
             self.dataset.set_epoch(number)
-            self._begin(self.dataset.plan())
+            self._begin()
 
     def state_dict(self) -> dict[str, Any]:
         """Where it stands, as a small dict that JSON can hold.
@@ -249,9 +250,8 @@ class Loader:
             TypeError: There are workers, and a stage of the dataset has taken its positions away.
         """
         self._require_positions()
-        plan = self.dataset.plan().resumed(state)
-        self.dataset.set_epoch(plan.epoch)
-        self._begin(plan, state)
+        self._begin(state)
+        self.dataset.set_epoch(self.epoch)
 
     def _require_positions(self) -> None:
         lost_by = self._plan.node.lost_by
@@ -268,8 +268,7 @@ class Loader:
         return {**self.__dict__, "_loader": None}  # workers do not travel
 
     def __iter__(self) -> Iterator[Any]:
-        if self._begun:  # a state is gone on from once; the next time is from the beginning
-            self._begin(self.dataset.plan())
+        self._begin(None if self._begun else self._state)  # a state is gone on from once
         self._begun = True
         return self._batches()
 
