@@ -14,8 +14,9 @@ from tfreel.dataset.mapped import Mapped
 from tfreel.dataset.nodes import Node
 from tfreel.dataset.order import Chosen, Frozen, Natural, Order, Part, Repeated, Shuffled
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.sources import Rows, View
-from tfreel.dataset.stages import Again, Prefetched, repeat_stage
+from tfreel.dataset.sources import Batches, Rows, View
+from tfreel.dataset.stages import Again, Filtered, Gathered, Prefetched, Stirred, Unbatched, repeat_stage
+from tfreel.dataset.stream import Streamed
 from tfreel.index.access import Records, joined
 
 Reorder: TypeAlias = Callable[[Order], Order]
@@ -59,6 +60,22 @@ def repeated(node: Node, times: int | None) -> Node:
     if isinstance(node, (Rows, View)) and node.size is not None:
         return reordered(node, lambda order: Repeated(order, times), repeat_stage(times), keeps_marks=True)
     return Again(node, times)
+
+
+def whole_batches(node: Node) -> Node:
+    """The same without batches that are smaller than the others.
+
+    Raises:
+        TypeError: These are no batches.
+        ValueError: Batches have been put into another order, or together with others.
+    """
+    if isinstance(node, (Batches, Gathered)) or (isinstance(node, Streamed) and node.batch_size):
+        return replace(node, drop_remainder=True)
+    if isinstance(node, (Mapped, Filtered, Stirred, Prefetched, Again)):
+        return replace(node, below=whole_batches(node.below))
+    if isinstance(node, (Rows, Streamed, Unbatched)):
+        raise TypeError("the dataset must be batched first: ds.batch(…)")
+    raise ValueError("say batch(…, drop_remainder=True) yourself, and drop_remainder=False here")
 
 
 def dealt(order: Order, *, seed: int | None, start: int, count: int) -> Order:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from tfreel.dataset.arrange import (
     in_turn,
     reordered,
     repeated,
-    sharing,
     together,
 )
 from tfreel.dataset.cached import Cached, store_for
@@ -35,19 +34,9 @@ from tfreel.dataset.groups import dealt_by_class, dealt_by_hash, groups_of, numb
 from tfreel.dataset.iterator import DatasetIterator
 from tfreel.dataset.mapped import Mapped, OnError, RowByRow
 from tfreel.dataset.nodes import Node
-from tfreel.dataset.order import (
-    Chosen,
-    Even,
-    Frozen,
-    Natural,
-    Order,
-    Part,
-    Sharded,
-    Shuffled,
-    Weighted,
-    Windowed,
-)
+from tfreel.dataset.order import Chosen, Frozen, Natural, Part, Shuffled, Weighted, Windowed
 from tfreel.dataset.plan import Stage, digest
+from tfreel.dataset.shares import Share
 from tfreel.dataset.sources import Batches, Rows, View
 from tfreel.dataset.stages import (
     Again,
@@ -58,6 +47,7 @@ from tfreel.dataset.stages import (
     Prefetched,
     Stirred,
     Unbatched,
+    Uneven,
 )
 from tfreel.dataset.stream import STREAM, Source, Streamed
 from tfreel.index.access import Records
@@ -65,8 +55,6 @@ from tfreel.inference import infer_features
 from tfreel.records.read import OnCorrupt
 from tfreel.storage.names import PathLike, Paths
 from tfreel.threads import thread_count
-
-Uneven: TypeAlias = Literal["pad", "drop", "keep"]
 
 
 class Dataset:
@@ -362,19 +350,9 @@ class Dataset:
             uneven: What to do where they do not come out even: ``"keep"`` lets some have one more, ``"drop"``
                 leaves out the rest, ``"pad"`` fills up with elements from the front.
         """
-        if not 0 <= index < count:
-            raise ValueError(f"index must be from 0 to {count - 1}, not {index}")
-        if uneven not in ("pad", "drop", "keep"):
-            raise ValueError(f'uneven must be "pad", "drop" or "keep", not {uneven!r}')
-        stage = Stage(f"shard {index} of {count}", ["shard", uneven])
-
-        def reorder(order: Order) -> Order:
-            if uneven != "keep" and order.size is not None:
-                order = Even(order, order, count, pad=uneven == "pad")
-            return Sharded(order, index, count)
-
+        share = Share(index, count, uneven)
         self._require_positions("to share it out")
-        return self._of(sharing(reordered(self._node, reorder, stage, keeps_marks=True), count))
+        return self._of(share.of_elements(self._node))
 
     def take(self, count: int) -> Self:
         """The first `count` elements."""

@@ -54,15 +54,7 @@ class DatasetIterator(Iterator[Any]):
     def state_dict(self) -> dict[str, Any]:
         """Where it stands, as a small dict that JSON can hold."""
         self._state = settled(self._state)
-        return sealed(
-            {
-                "format": _FORMAT,
-                "version": _VERSION,
-                "plan": signature(self._node.stages()),
-                "epoch": self._epoch,
-                "state": self._state,
-            }
-        )
+        return saved(self._node, self._epoch, self._state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes to where `state` was saved.
@@ -70,12 +62,27 @@ class DatasetIterator(Iterator[Any]):
         Raises:
             StateError: It is damaged, or of another plan or other data.
         """
-        check_seal(state, form=_FORMAT, version=_VERSION, owner="dataset")
-        other = difference(state["plan"], signature(self._node.stages()))
-        if other is not None:
-            raise StateError(other)
-        self._go_to(state["epoch"], state["state"])
+        self._go_to(*restored(self._node, state))
 
     def close(self) -> None:
         """Ends the threads that read ahead. Another element begins them anew."""
         self._go_to(self._epoch, settled(self._state))
+
+
+def saved(node: Node, epoch: int, state: Any) -> dict[str, Any]:
+    """The state of a run through a plan, as it is kept."""
+    plan = signature(node.stages())
+    return sealed({"format": _FORMAT, "version": _VERSION, "plan": plan, "epoch": epoch, "state": state})
+
+
+def restored(node: Node, state: dict[str, Any]) -> tuple[int, Any]:
+    """The epoch and the state that were saved.
+
+    Raises:
+        StateError: They are damaged, or of another plan or other data.
+    """
+    check_seal(state, form=_FORMAT, version=_VERSION, owner="dataset")
+    other = difference(state["plan"], signature(node.stages()))
+    if other is not None:
+        raise StateError(other)
+    return state["epoch"], state["state"]

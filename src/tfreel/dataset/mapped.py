@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from tfreel.dataset.gather import gather, rows_of
-from tfreel.dataset.nodes import Above, Run, Step, name_of, parts_of, settled
+from tfreel.dataset.nodes import Above, Origins, Run, Step, name_of, parts_of, settled
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.workers import Pool, Task, pool
@@ -47,7 +47,16 @@ class Mapped(Above):
         return self.below.lost_by or mine
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:
-        return [self.function(element) for element in self.below.get(positions, epoch)]
+        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
+
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+        for element, origins in self.below.visit(positions, epoch):
+            try:
+                made = self.function(element)
+            except Exception as error:
+                self._note(error, origins)
+                raise
+            yield made, origins
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         if self.workers and not self.ordered:
@@ -94,12 +103,15 @@ class Mapped(Above):
             element = task.result()
         except Exception as error:
             if self.on_error == "raise":
-                origins = "; ".join(map(str, step.origins)) or "an element of unknown origin"
-                error.add_note(f"in map({name_of(self.function)}), on {origins}")
+                self._note(error, step.origins)
                 raise
             run.report.skip(name_of(self.function), error, step.origins)
         else:
             yield step._replace(element=element)
+
+    def _note(self, error: Exception, origins: Origins) -> None:
+        where = "; ".join(map(str, origins)) or "an element of unknown origin"
+        error.add_note(f"in map({name_of(self.function)}), on {where}")
 
     def stages(self) -> list[Stage]:
         name = name_of(self.function)

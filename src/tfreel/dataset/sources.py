@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,12 @@ class Rows(Node):
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:
         return self.elements.rows(self.order.at(positions, epoch))
+
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+        while some := list(islice(positions, self.elements.rows_at_once)):
+            indices = self.order.at(np.array(some, np.uint64), epoch)
+            for index, row in zip(indices.tolist(), self.elements.rows(indices), strict=True):
+                yield row, (Origin(self.elements, index),)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         order = _onward(self.order, state)

@@ -6,21 +6,22 @@ it costs no more than there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from typing import Any
-
-import numpy as np
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from typing import Any, Literal, TypeAlias
 
 from tfreel.ahead import ReadAhead
 from tfreel.dataset.gather import Pad, gather, padded, rows_of
-from tfreel.dataset.nodes import Above, Origins, Run, Step, name_of, parts_of, settled
+from tfreel.dataset.nodes import Above, Node, Origins, Run, Step, name_of, parts_of, settled
 from tfreel.dataset.order import Positions, drawn, mixed, round_epoch
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.sources import batch_count, batch_stage
+
+Uneven: TypeAlias = Literal["pad", "drop", "keep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +80,47 @@ class Again(Above):
     """Everything below, again and again; each time is an epoch of its own."""
 
     times: int | None
+    begun: Node | None = None  # the rest of a round that was left in the middle
+    rounds_over: int = 0  # with the begun one
 
     @property
     def size(self) -> int | None:
-        if self.below.size is None or (self.times is None and self.below.size):
+        each = self.below.size
+        if each is None or (self.times is None and each):
             return None
-        return self.below.size * (self.times or 0)
+        return self.first + each * ((self.times or 0) - self.rounds_over if each else 0)
+
+    @property
+    def first(self) -> int:
+        """How many elements the begun round has left."""
+        return 0 if self.begun is None else self.begun.size or 0
+
+    def place(self, position: int) -> tuple[int, int]:
+        """In which round a position lies, and where in it."""
+        if position < self.first:
+            return self.rounds_over - 1, position
+        number, inner = divmod(position - self.first, self.below.size or 1)
+        return self.rounds_over + number, inner
+
+    def round(self, number: int) -> Node:
+        """What a round gives."""
+        return self.begun if self.begun is not None and number < self.rounds_over else self.below
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:
-        each = np.uint64(self.below.size or 1)
-        found = []
-        for position in positions:
-            number = round_epoch(epoch, self.times, int(position // each))
-            found += self.below.get(np.array([position % each]), number)
-        return found
+        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
+
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+        for number, places in groupby(map(self.place, positions), itemgetter(0)):
+            inner = (position for _, position in places)
+            yield from self.round(number).visit(inner, round_epoch(epoch, self.times, number))
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        number, below = parts_of(state, [0, None])
+        number, below = parts_of(state, [self.rounds_over - (self.begun is not None), None])
         while self.times is None or number < self.times:
-            anything = below is not None
+            anything = below is not None or number < self.rounds_over
             in_round = run.in_epoch(round_epoch(run.epoch, self.times, number))
-            for step in self.below.run(in_round, below):
+            this = self.round(number) if below is None else self.below
+            for step in this.run(in_round, below):
                 anything = True
                 yield step._replace(state=[number, step.state])
             if not anything:  # or nothing would be repeated for ever
@@ -149,23 +170,26 @@ class Gathered(Above):
         return batch_count(self.below.size, self.batch_size, drop_remainder=self.drop_remainder)
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:
-        found = []
-        for position in positions.tolist():
+        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
+
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+        for position in positions:
             start = position * self.batch_size
             stop = start + self.batch_size
             stop = stop if self.below.size is None else min(stop, self.below.size)
-            rows = self.below.get(np.arange(start, stop, dtype=np.uint64), epoch)
-            found.append(padded(gather(rows), self.pad))
-        return found
+            rows, origins = zip(*self.below.visit(iter(range(start, stop)), epoch), strict=True)
+            yield self._batch(rows), tuple(chain.from_iterable(origins))
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         steps = iter(self.below.run(run, state))
         while some := list(islice(steps, self.batch_size)):
             if self.drop_remainder and len(some) < self.batch_size:
                 return
-            origins: Origins = tuple(origin for step in some for origin in step.origins)
-            batch = padded(gather([step.element for step in some]), self.pad)
-            yield Step(batch, some[-1].state, origins)
+            origins = tuple(chain.from_iterable(step.origins for step in some))
+            yield Step(self._batch([step.element for step in some]), some[-1].state, origins)
+
+    def _batch(self, rows: Sequence[Any]) -> Any:
+        return padded(gather(rows), self.pad)
 
     def stages(self) -> list[Stage]:
         return [*self.below.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
@@ -232,6 +256,38 @@ class Stirred(Above):
 def _stirred_state(number: int, buffer: list[tuple[Step, Any]], size: int, below: Any) -> list[Any]:
     # What has been added since, before a read failed, will be read again.
     return [number, [before for _, before in buffer[:size]], below]
+
+
+@dataclass(frozen=True, slots=True)
+class Strided(Above):
+    """Every `count`-th element of a stage that has lost its positions: all are made, most are let go.
+
+    As with orders, its states do not depend on who saved them, nor on the count.
+    """
+
+    index: int
+    count: int
+    uneven: Uneven
+    stage: Stage
+
+    @property
+    def size(self) -> None:
+        return None
+
+    @property
+    def shares(self) -> tuple[int, ...]:
+        return (*self.below.shares, self.count)
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        steps = iter(self.below.run(run, state))
+        while some := [step._replace(state=settled(step.state)) for step in islice(steps, self.count)]:
+            if len(some) < self.count and self.uneven == "drop":
+                return
+            if self.index < len(some) or self.uneven == "pad":
+                yield some[self.index % len(some)]._replace(state=some[-1].state)
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), self.stage]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,59 @@
+"""What one rank of a training job goes through: a dataset of its own share, alone or among its workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tfreel.dataset import Dataset, DatasetIterator
+from tfreel.dataset.iterator import restored, saved
+from tfreel.dataset.nodes import Node
+from tfreel.dataset.shares import Share, rest_of, state_behind
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlan:
+    """The elements of one rank in one epoch, from the beginning or from a state on.
+
+    Attributes:
+        node: The plan of all of them.
+        epoch: The epoch.
+        start: The state behind which it begins; None for the beginning.
+    """
+
+    node: Node
+    epoch: int
+    start: Any = None
+
+    @classmethod
+    def of(cls, dataset: Dataset, share: Share, epoch: int | None = None) -> RankPlan:
+        """What falls to a rank. A dataset that has been shared out already is left as it is."""
+        node = dataset._node
+        mine = Share(0, 1) if node.shares else share
+        return cls(mine.of_records(node), dataset._epoch if epoch is None else epoch)
+
+    def resumed(self, state: dict[str, Any]) -> RankPlan:
+        """The same from where `state` was saved, by any rank of any number.
+
+        Raises:
+            StateError: It is damaged, or of another plan or other data.
+        """
+        epoch, start = restored(self.node, state)
+        return replace(self, epoch=epoch, start=start)
+
+    def run(self, worker: int = 0, workers: int = 1) -> DatasetIterator:
+        """A run through all elements, or through those of one worker: every so manyth of them."""
+        if workers > 1:
+            return DatasetIterator(Share(worker, workers).of_batches(self._rest()), self.epoch)
+        steps = DatasetIterator(self.node, self.epoch)
+        if self.start is not None:
+            steps.load_state_dict(self.state_dict(0))
+        return steps
+
+    def state_dict(self, count: int) -> dict[str, Any]:
+        """The state after so many elements, whoever made them. It is that of `DatasetIterator`."""
+        state = state_behind(self._rest(), count) if count else self.start
+        return saved(self.node, self.epoch, state)
+
+    def _rest(self) -> Node:
+        return self.node if self.start is None else rest_of(self.node, self.start)

@@ -1,0 +1,217 @@
+"""JAX on the CPU, with several devices and several processes: whole batches, exact states, no silent cuts."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+import pytest
+
+import tfreel
+from numbered import COUNT, even, write_numbered
+from side_by_side import told_by_ranks
+from tfreel.adapters.jax import iterate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.filterwarnings("ignore:JAX keeps integers:tfreel.TfreelWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_numbered(tmp_path_factory.mktemp("set"))
+
+
+@pytest.fixture(scope="module")
+def ds(path: str) -> tfreel.Dataset:
+    return tfreel.Dataset(path, columns=["n", "x"])
+
+
+def numbers(batches: Any) -> list[list[int]]:
+    return [batch["n"].tolist() for batch in batches]
+
+
+def test_batches_are_arrays_of_jax_and_alike(ds: tfreel.Dataset) -> None:
+    batches = list(iterate(ds.shuffle(seed=1).batch(10)))
+    assert all(isinstance(array, jax.Array) for batch in batches for array in batch.values())
+    assert {batch["x"].shape for batch in batches} == {(10, 2)}
+    assert numbers(batches) == numbers(ds.shuffle(seed=1).batch(10))[:-1]
+    everything = list(iterate(ds.batch(10), drop_remainder=False))
+    assert [len(batch["n"]) for batch in everything] == [10] * 10 + [3]
+
+
+def test_smaller_batches_are_filled_up_and_masked(ds: tfreel.Dataset) -> None:
+    batches = list(iterate(ds.batch(10), pad_to=10))
+    assert {batch["x"].shape for batch in batches} == {(10, 2)}
+    assert batches[-1]["mask"].tolist() == [True] * 3 + [False] * 7
+    assert sum(int(batch["mask"].sum()) for batch in batches) == COUNT
+    assert batches[-1]["n"][batches[-1]["mask"]].tolist() == [100, 101, 102]
+    with pytest.raises(ValueError, match="a batch has 10 rows, and pad_to=8"):
+        next(iterate(ds.batch(10), pad_to=8))
+
+
+def test_batches_that_were_rearranged_must_be_whole_themselves(ds: tfreel.Dataset) -> None:
+    with pytest.raises(TypeError, match="must be batched first"):
+        iterate(ds)
+    with pytest.raises(ValueError, match="drop_remainder=True"):
+        iterate(ds.batch(10).shuffle(seed=1))
+    whole = ds.batch(10, drop_remainder=True).shuffle(seed=1)
+    assert numbers(iterate(whole, drop_remainder=False)) == numbers(whole)
+    mapped = ds.batch(10).map(lambda batch: {"n": batch["n"]}).repeat(2).prefetch(2)
+    assert len(numbers(iterate(mapped))) == 20
+
+
+def test_columns_that_no_device_holds_are_named_dropped_or_split(path: str) -> None:
+    plan = tfreel.Dataset(path).batch(10)
+    with pytest.raises(TypeError, match="no device can hold 't': choose columns"):
+        next(iterate(plan))
+    assert sorted(next(iterate(plan, others="drop"))) == ["c", "n", "x"]
+    arrays, others = next(iterate(plan, others="split"))
+    assert sorted(arrays) == ["c", "n", "x"]
+    assert others["t"].to_list()[1] == [b"1"] * 2
+    rows = tfreel.Dataset(path).batch(10).map(tuple)
+    with pytest.raises(TypeError, match="a batch of columns, not tuple"):
+        next(iterate(rows))
+
+
+@pytest.mark.filterwarnings("error")
+def test_large_integers_are_an_error_and_small_ones_one_warning() -> None:
+    tfreel.save("small.tfrecord", {"n": range(10)})
+    with pytest.warns(tfreel.TfreelWarning, match="'n' has, in 32") as told:
+        assert len(list(iterate(tfreel.Dataset("small.tfrecord").batch(2)))) == 5
+    assert len(told) == 1
+    for value in (2**31, -(2**31) - 1):
+        tfreel.save("large.tfrecord", {"n": [1, value]}, mode="w")
+        steps = iterate(tfreel.Dataset("large.tfrecord").batch(2))
+        for _ in range(2):  # it is not left out the second time
+            with pytest.raises(OverflowError, match=f"column 'n' has {value}, which is no int32"):
+                next(steps)
+
+
+def test_with_64_bits_nothing_is_said_or_changed() -> None:
+    program = """
+import jax, tfreel, warnings
+warnings.simplefilter("error")
+jax.config.update("jax_enable_x64", True)
+from tfreel.adapters.jax import iterate
+tfreel.save("large.tfrecord", {"n": [1, 2**40]})
+assert next(iterate(tfreel.Dataset("large.tfrecord").batch(2)))["n"].tolist() == [1, 2**40]
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("prefetch", [0, 1, 2, 20])
+def test_states_are_exact_in_spite_of_what_is_made_ahead(ds: tfreel.Dataset, prefetch: int) -> None:
+    for plan in (ds.shuffle(seed=1).batch(10).repeat(2), ds.shuffle(seed=1).filter(even).batch(5)):
+        whole = numbers(iterate(plan, prefetch=prefetch))
+        for stop in range(len(whole) + 1):
+            steps = iterate(plan, prefetch=prefetch)
+            assert numbers(islice(steps, stop)) == whole[:stop]
+            resumed = iterate(plan, prefetch=2)
+            resumed.load_state_dict(json.loads(json.dumps(steps.state_dict())))
+            assert numbers(resumed) == whole[stop:]
+            steps.close()
+            assert numbers(steps) == whole[stop:]
+
+
+def test_errors_come_in_their_place(ds: tfreel.Dataset) -> None:
+    def fail(batch: Any) -> Any:
+        if 35 in batch["n"]:
+            raise ZeroDivisionError
+        return batch
+
+    steps = iterate(ds.batch(10).map(fail))
+    assert numbers(islice(steps, 3)) == [list(range(i, i + 10)) for i in (0, 10, 20)]
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            next(steps)
+
+
+def test_wrong_options_are_refused(ds: tfreel.Dataset) -> None:
+    with pytest.raises(ValueError, match="prefetch must be 0 or more"):
+        iterate(ds.batch(2), prefetch=-1)
+    with pytest.raises(ValueError, match='others must be "raise"'):
+        iterate(ds.batch(2), others="keep")  # type: ignore[arg-type]
+
+
+DEVICES = """
+import jax, numpy as np, sys, tfreel
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from tfreel.adapters.jax import iterate
+
+assert len(jax.devices()) == 4
+sharding = NamedSharding(Mesh(np.array(jax.devices()), ("data",)), PartitionSpec("data"))
+ds = tfreel.Dataset(sys.argv[1], columns=["n", "x"]).shuffle(seed=1)
+batches = list(iterate(ds.batch(8), sharding=sharding))
+assert len(batches) == 12
+assert all(array.sharding == sharding for batch in batches for array in batch.values())
+total = jax.jit(lambda batch: batch["n"].sum())
+expected = [n for batch in ds.batch(8).take(12) for n in batch["n"].tolist()]
+assert sum(int(total(batch)) for batch in batches) == sum(expected)
+"""
+
+
+def test_batches_are_spread_over_devices(path: str) -> None:
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+    subprocess.run([sys.executable, "-c", DEVICES, path], check=True, env=environment)
+
+
+PROCESSES = """
+import json, sys
+import jax, numpy as np, tfreel
+
+path, address, rank, world = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+jax.config.update("jax_cpu_collectives_implementation", "gloo")
+jax.distributed.initialize(address, world, rank)
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from tfreel.adapters.jax import iterate
+
+sharding = NamedSharding(Mesh(np.array(jax.devices()), ("data",)), PartitionSpec("data"))
+total = jax.jit(lambda batch: batch["n"].sum())
+ds = tfreel.Dataset(path, columns=["n"]).shuffle(seed=1).batch(4)
+shapes, sums, mine = set(), 0, []
+for batch in iterate(ds, sharding=sharding):
+    shapes.add(batch["n"].shape)
+    sums += int(total(batch))
+    mine += [n for shard in batch["n"].addressable_shards for n in shard.data.tolist()]
+print(json.dumps([sorted(shapes), sums, mine]))
+"""
+
+
+def test_processes_share_records_and_make_global_arrays(path: str, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    program = tmp_path / "program.py"
+    program.write_text(PROCESSES)
+    told = told_by_ranks(str(program), path, address, world=2)
+    assert [each[0] for each in told] == [[[8]], [[8]]]
+    seen = told[0][2] + told[1][2]
+    assert len(seen) == len(set(seen)) == 96  # of 51 for each, twelve batches of 4
+    assert told[0][1] == told[1][1] == sum(seen)
+
+
+def test_a_model_learns(tmp_path: Path) -> None:
+    x = np.random.default_rng(1).normal(size=(512, 3)).astype("f4")
+    tfreel.save(tmp_path / "l.tfrecord", {"x": x, "y": x @ np.array([1.0, -2.0, 0.5], "f4")})
+
+    @jax.jit
+    def step(weights: Any, batch: Any) -> Any:
+        loss = lambda w: ((batch["x"] @ w - batch["y"]) ** 2).mean()  # noqa: E731
+        return weights - 0.1 * jax.grad(loss)(weights)
+
+    weights = jax.numpy.zeros(3)
+    for batch in iterate(tfreel.Dataset(tmp_path / "l.tfrecord").shuffle(seed=1).repeat(5).batch(32)):
+        weights = step(weights, batch)
+    assert np.allclose(weights, [1, -2, 0.5], atol=0.01)

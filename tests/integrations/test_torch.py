@@ -1,0 +1,486 @@
+"""PyTorch's own loaders, real processes: each record once, one order, exact states, no hang."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader
+from torchdata.stateful_dataloader import StatefulDataLoader
+
+import tfreel
+from numbered import COUNT, even, fail_at_60, write_numbered
+from side_by_side import told_by_ranks
+from tfreel.adapters.torch import Dataset, IterableDataset, Jagged, Loader, collate, to_torch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning"),
+    pytest.mark.filterwarnings("ignore:'set_vital' is deprecated:UserWarning"),  # torchdata calls it
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),  # JAX, where somebody imported it
+]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_numbered(tmp_path_factory.mktemp("set"))
+
+
+@pytest.fixture(scope="module")
+def ds(path: str) -> tfreel.Dataset:
+    return tfreel.Dataset(path, threads=1)
+
+
+def numbers(batches: Any) -> list[list[int]]:
+    return [batch["n"].tolist() for batch in batches]
+
+
+def flat(batches: list[list[int]]) -> list[int]:
+    return [n for batch in batches for n in batch]
+
+
+# Values -----------------------------------------------------------------------------------------------------
+
+
+def test_columns_become_tensors_without_a_copy_and_strings_stay_bytes(ds: tfreel.Dataset) -> None:
+    batch = ds.batch(4)[0]
+    made = to_torch(batch)
+    assert made["x"].dtype == torch.float32
+    assert made["x"].numpy().__array_interface__["data"] == batch["x"].__array_interface__["data"]
+    assert made["n"].tolist() == [0, 1, 2, 3]
+    assert made["t"] == [[b"0"], [b"1"] * 2, [b"2"] * 3, [b"3"]]
+
+
+def test_rows_of_any_length_become_values_and_offsets() -> None:
+    tfreel.save("r.tfrecord", [{"v": list(range(i)), "s": ["a"] * i} for i in range(1, 5)])
+    features = {"v": tfreel.RaggedFeature("int64"), "s": tfreel.VarLenFeature("bytes")}
+    made = to_torch(tfreel.Dataset("r.tfrecord", features).batch(3)[0])
+    assert isinstance(made["v"], Jagged)
+    assert [row.tolist() for row in made["v"].rows()] == [[0], [0, 1], [0, 1, 2]]
+    assert made["v"].padded(-1).tolist() == [[0, -1, -1], [0, 1, -1], [0, 1, 2]]
+    assert [row.tolist() for row in made["v"].nested().unbind()] == [[0], [0, 1], [0, 1, 2]]
+    assert made["s"] == [[b"a"], [b"a"] * 2, [b"a"] * 3]
+    sparse = tfreel.Dataset("r.tfrecord", {"v": tfreel.VarLenFeature("int64")}).batch(3)[0]
+    assert to_torch(sparse)["v"].offsets.tolist() == [0, 1, 3, 6]
+    padded = to_torch(tfreel.Dataset("r.tfrecord", features).batch(3, pad=0)[0])
+    assert padded["v"].shape == (3, 3)
+
+
+def test_whatever_numpy_has_becomes_a_tensor_or_stays() -> None:
+    read_only = np.arange(3)
+    read_only.flags.writeable = False
+    objects = np.empty(2, object)
+    objects[:] = [np.arange(2), np.arange(3)]
+    made = to_torch(
+        {
+            "read only": read_only,
+            "backward": np.arange(3)[::-1],
+            "big-endian": np.arange(3, dtype=">i4"),
+            "one": np.float32(1.5),
+            "objects": objects,
+            "text": np.array(["a", "b"]),
+            "other": (1, "x", None, [np.int64(7)]),
+        }
+    )
+    assert made["read only"].tolist() == made["big-endian"].tolist() == [0, 1, 2]
+    assert made["backward"].tolist() == [2, 1, 0]
+    assert made["one"] == torch.tensor(1.5)
+    assert [each.tolist() for each in made["objects"]] == [[0, 1], [0, 1, 2]]
+    assert made["text"] == ["a", "b"]
+    assert made["other"] == (1, "x", None, [torch.tensor(7)])
+
+
+def test_sequences_keep_their_three_parts() -> None:
+    with tfreel.Writer("s.tfrecord") as out:
+        for i in range(3):
+            out.write(tfreel.encode_sequence({"id": i}, {"v": [[1.0]] * (i + 1)}))
+    context, sequences, lengths = to_torch(tfreel.Dataset("s.tfrecord").batch(3)[0])
+    assert context["id"].tolist() == [0, 1, 2]
+    assert sequences["v"].shape[:2] == (3, 3)
+    assert lengths["v"].tolist() == [1, 2, 3]
+
+
+def test_rows_of_rows_are_lists_of_tensors() -> None:
+    inner = Jagged(torch.arange(6), torch.tensor([0, 1, 3, 6]))
+    rows = Jagged(inner, torch.tensor([0, 1, 3])).rows()
+    assert [[step.tolist() for step in row] for row in rows] == [[[0]], [[1, 2], [3, 4, 5]]]
+
+
+# By position ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_map_style_dataset_works_with_samplers_and_collates_strings(
+    ds: tfreel.Dataset, workers: int
+) -> None:
+    loader = DataLoader(Dataset(ds), batch_size=10, shuffle=True, num_workers=workers, collate_fn=collate)
+    seen = {}
+    for batch in loader:
+        assert batch["x"].shape[1:] == (2,)
+        seen.update(zip(batch["n"].tolist(), batch["t"], strict=True))
+    assert seen == {n: [str(n).encode()] * (n % 3 + 1) for n in range(COUNT)}
+
+
+def test_features_of_a_fixed_shape_work_with_the_default_collate(path: str) -> None:
+    plan = tfreel.Dataset(path, columns=["n", "x"])
+    batches = list(DataLoader(Dataset(plan), batch_size=50))
+    assert flat(numbers(batches)) == list(range(COUNT))
+    assert batches[0]["x"].dtype == torch.float32
+
+
+def test_collate_takes_what_transforms_make() -> None:
+    rows = [{"a": torch.ones(i + 1), "b": (i, b"x"), "c": torch.ones(2, i + 1)} for i in range(2)]
+    made = collate(rows)
+    assert made["a"].offsets.tolist() == [0, 1, 3]
+    assert made["b"][0].tolist() == [0, 1]
+    assert made["b"][1] == [b"x", b"x"]
+    assert [each.shape for each in made["c"]] == [(2, 1), (2, 2)]
+
+
+def test_a_map_style_dataset_needs_positions_and_an_end(ds: tfreel.Dataset) -> None:
+    assert len(Dataset(ds)) == COUNT
+    assert Dataset(ds)[-1]["n"] == COUNT - 1
+    with pytest.raises(TypeError, match=r"filter\(even\) took away"):
+        Dataset(ds.filter(even))
+    with pytest.raises(TypeError, match="no length"):
+        Dataset(ds.repeat())
+
+
+# Ranks and workers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("uneven", ["keep", "pad", "drop"])
+@pytest.mark.parametrize("world", [1, 2, 3])
+def test_ranks_and_workers_share_all_records_in_one_order(
+    ds: tfreel.Dataset, world: int, uneven: Any
+) -> None:
+    seen: Counter[int] = Counter()
+    lengths = set()
+    for rank in range(world):
+        dataset = IterableDataset(ds.shuffle(seed=1).batch(4), rank=rank, world=world, uneven=uneven)
+        runs = [
+            numbers(DataLoader(dataset, batch_size=None, num_workers=workers)) for workers in (0, 1, 2, 3)
+        ]
+        assert all(run == runs[0] for run in runs)
+        assert len(dataset) == len(runs[0])
+        lengths.add(len(flat(runs[0])))
+        seen.update(flat(runs[0]))
+    missing, extra = COUNT - len(seen), seen.total() - len(seen)
+    assert missing < (world if uneven == "drop" else 1)
+    assert extra < (world if uneven == "pad" else 1)
+    if uneven != "keep":
+        assert len(lengths) == 1
+
+
+@pytest.mark.parametrize("world", [1, 2])
+@pytest.mark.parametrize("workers", [0, 1, 2, 3])
+def test_filtered_records_come_once_whatever_shares_them(
+    ds: tfreel.Dataset, world: int, workers: int
+) -> None:
+    seen = []
+    for rank in range(world):
+        dataset = IterableDataset(ds.shuffle(seed=1).filter(even).batch(4), rank=rank, world=world)
+        seen += flat(numbers(DataLoader(dataset, batch_size=None, num_workers=workers)))
+        with pytest.raises(TypeError, match=r"no length, because of filter\(even\)"):
+            len(dataset)
+    assert sorted(seen) == list(range(0, COUNT, 2))
+
+
+def test_ranks_come_from_the_environment(ds: tfreel.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = ds.batch(4)
+    assert flat(numbers(IterableDataset(plan))) == list(range(COUNT))
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    dataset = IterableDataset(plan)
+    assert flat(numbers(dataset)) == list(range(1, COUNT, 2))
+    travelled = pickle.dumps(dataset)
+    monkeypatch.delenv("RANK")
+    assert flat(numbers(pickle.loads(travelled))) == list(range(1, COUNT, 2))
+    assert "shard 1 of 2" in repr(pickle.loads(travelled))
+
+
+def test_a_loader_asks_for_its_rank_when_it_begins(
+    ds: tfreel.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loader = Loader(ds.shuffle(seed=1).batch(4))
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    steps = iter(ds.shuffle(seed=1).shard(1, 2).batch(4))
+    assert numbers(islice(loader, 3)) == numbers(islice(steps, 3))
+    assert loader.state_dict() == steps.state_dict()
+
+
+def test_what_the_user_shared_out_is_not_shared_out_again(
+    ds: tfreel.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = ds.shard(0, 2).batch(4)
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    assert flat(numbers(IterableDataset(mine))) == list(range(0, COUNT, 2))
+    assert flat(numbers(IterableDataset(mine, rank=0, world=1))) == list(range(0, COUNT, 2))
+    with pytest.raises(ValueError, match=r"shared out with shard\(\): give no rank"):
+        IterableDataset(mine, rank=0, world=2)
+
+
+def test_wrong_ranks_are_refused_at_once(ds: tfreel.Dataset) -> None:
+    with pytest.raises(ValueError, match="both rank and world"):
+        IterableDataset(ds, rank=1)
+    with pytest.raises(ValueError, match="from 0 to 1, not 2"):
+        IterableDataset(ds, rank=2, world=2)
+    with pytest.raises(ValueError, match='uneven must be "pad", "drop" or "keep"'):
+        IterableDataset(ds, uneven="wrap")  # type: ignore[arg-type]
+
+
+DISTRIBUTED = """
+import json, sys
+import torch
+import tfreel
+from tfreel.adapters.torch import IterableDataset
+
+if __name__ == "__main__":
+    path, store, rank, world = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    dataset = IterableDataset(tfreel.Dataset(path).shuffle(seed=1).batch(4))
+    torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=world)
+    loader = torch.utils.data.DataLoader(
+        dataset, batch_size=None, num_workers=1, multiprocessing_context="spawn"
+    )
+    print(json.dumps([n for batch in loader for n in batch["n"].tolist()]))
+    torch.distributed.destroy_process_group()
+"""
+
+
+def test_ranks_come_from_a_process_group_even_if_it_begins_later(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RANK", raising=False)
+    program = tmp_path / "program.py"
+    program.write_text(DISTRIBUTED)
+    seen = told_by_ranks(str(program), path, tmp_path / "store", world=2)
+    assert seen[0]
+    assert sorted(seen[0] + seen[1]) == list(range(COUNT))
+
+
+# Epochs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_epochs_have_orders_of_their_own_also_for_workers_that_live_on(
+    ds: tfreel.Dataset, *, persistent: bool
+) -> None:
+    plan = ds.shuffle(seed=1).batch(8)
+    dataset = IterableDataset(plan)
+    loader = DataLoader(dataset, batch_size=None, num_workers=2, persistent_workers=persistent)
+    ours = Loader(plan, num_workers=2, persistent_workers=persistent)
+    for epoch in (0, 1, 3):
+        dataset.set_epoch(epoch)
+        ours.set_epoch(epoch)
+        expected = numbers(plan.epoch(epoch))
+        assert numbers(loader) == expected
+        assert numbers(ours) == expected
+    assert numbers(plan.epoch(0)) != numbers(plan.epoch(1))
+
+
+# States -----------------------------------------------------------------------------------------------------
+
+
+def kept(loader: Any) -> Any:
+    return json.loads(json.dumps(loader.state_dict()))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("stop", [0, 1, 5, 13])
+def test_torchdata_resumes_exactly(ds: tfreel.Dataset, workers: int, stop: int) -> None:
+    for plan in (ds.shuffle(seed=1).batch(8), ds.shuffle(seed=1).filter(even).batch(8)):
+
+        def loader(plan: tfreel.Dataset = plan) -> Any:
+            return StatefulDataLoader(IterableDataset(plan), batch_size=None, num_workers=workers)
+
+        first = loader()
+        run = iter(first)
+        before = numbers(islice(run, stop))
+        state = kept(first)
+        over = len(before) < stop  # then it begins anew
+        rest = before if over else numbers(run)
+        second = loader()
+        second.load_state_dict(state)
+        assert numbers(second) == rest
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 3)])  # torchdata takes its time to give up
+def test_another_number_of_workers_is_an_error_with_words_in_torchdata(
+    ds: tfreel.Dataset, before: int, after: int
+) -> None:
+    plan = ds.shuffle(seed=1).batch(8)
+    first = StatefulDataLoader(IterableDataset(plan), batch_size=None, num_workers=before)
+    next(iter(first))
+    second = StatefulDataLoader(IterableDataset(plan), batch_size=None, num_workers=after)
+    second.load_state_dict(kept(first))
+    with pytest.raises(
+        tfreel.StateError, match=f"saved with num_workers={before}, and there are {after} now"
+    ):
+        list(second)
+
+
+PLANS = {
+    "batches": lambda ds: ds.shuffle(seed=1).batch(5),
+    "epochs": lambda ds: ds[:33].shuffle(seed=1).repeat(3).batch(5),
+    "epochs of batches": lambda ds: ds[:33].shuffle(seed=1).batch(5).repeat(3),
+    "mapped": lambda ds: ds.shuffle(seed=1).map(dict).batch(5).prefetch(2),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(("before", "after"), [(0, 2), (2, 0), (2, 3), (3, 2)])
+def test_our_loader_resumes_with_any_number_of_workers(
+    ds: tfreel.Dataset, name: str, before: int, after: int
+) -> None:
+    plan = PLANS[name](ds)
+    whole = numbers(plan)
+    for stop in (0, 1, 4, len(whole)):
+        first = Loader(plan, num_workers=before)
+        assert numbers(islice(first, stop)) == whole[:stop]
+        state = kept(first)
+        second = Loader(plan, num_workers=after)
+        second.load_state_dict(state)
+        assert kept(second) == state
+        run = iter(second)
+        assert numbers(islice(run, 2)) == whole[stop : stop + 2]
+        third = Loader(plan, num_workers=before)
+        third.load_state_dict(kept(second))
+        assert numbers(third) == numbers(run) == whole[stop + 2 :]
+        assert numbers(second) == whole  # the next time it is from the beginning
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 3), (3, 2)])
+def test_our_loader_resumes_with_any_number_of_ranks(ds: tfreel.Dataset, before: int, after: int) -> None:
+    plan = ds[:96].shuffle(seed=1).batch(4)
+    for stop in (0, 1, 3):
+        loaders = [Loader(plan, num_workers=rank, rank=rank, world=before) for rank in range(before)]
+        seen = [n for loader in loaders for n in flat(numbers(islice(loader, stop)))]
+        states = [kept(loader) for loader in loaders]
+        assert all(state["state"] == states[0]["state"] for state in states)
+        for rank in range(after):
+            loader = Loader(plan, num_workers=2 - rank, rank=rank, world=after)
+            loader.load_state_dict(states[0])
+            seen += flat(numbers(loader))
+        assert sorted(seen) == list(range(96))
+
+
+def test_the_state_of_the_loader_is_that_of_the_dataset(ds: tfreel.Dataset) -> None:
+    loader = Loader(ds.shuffle(seed=1).batch(8), num_workers=2, rank=0, world=2)
+    list(islice(loader, 3))
+    steps = iter(ds.shuffle(seed=1).shard(0, 2).batch(8))
+    list(islice(steps, 3))
+    assert loader.state_dict() == steps.state_dict()
+
+
+def test_the_epoch_is_in_the_state(ds: tfreel.Dataset) -> None:
+    plan = ds.shuffle(seed=1).batch(8)
+    first = Loader(plan)
+    first.set_epoch(2)
+    list(islice(first, 3))
+    second = Loader(plan, num_workers=2)
+    second.load_state_dict(kept(first))
+    assert second.epoch == 2
+    second.set_epoch(2)  # as a loop over epochs does: it stays where it is
+    assert numbers(second) == numbers(plan.epoch(2))[3:]
+    second.set_epoch(3)
+    assert numbers(second) == numbers(plan.epoch(3))
+
+
+def test_states_without_positions_need_no_workers(ds: tfreel.Dataset) -> None:
+    plan = ds.shuffle(seed=1).filter(even).batch(8)
+    whole = numbers(plan)
+    first = Loader(plan)
+    assert numbers(islice(first, 3)) == whole[:3]
+    second = Loader(plan)
+    second.load_state_dict(kept(first))
+    assert numbers(second) == whole[3:]
+    with pytest.raises(TypeError, match=r"filter\(even\) took away; use num_workers=0"):
+        Loader(plan, num_workers=1).state_dict()
+
+
+def test_states_of_other_plans_are_refused(ds: tfreel.Dataset) -> None:
+    state = Loader(ds.shuffle(seed=1).batch(8)).state_dict()
+    with pytest.raises(tfreel.StateError, match="shuffled with seed 1"):
+        Loader(ds.shuffle(seed=2).batch(8)).load_state_dict(state)
+
+
+def test_what_the_dataset_decides_is_not_for_the_loader(ds: tfreel.Dataset) -> None:
+    with pytest.raises(TypeError, match="batch_size is decided by the dataset"):
+        Loader(ds, batch_size=4)
+    assert len(Loader(ds.batch(10))) == 11
+
+
+# Processes --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_read_after_the_parent_did_however_they_begin(ds: tfreel.Dataset, method: str) -> None:
+    plan = ds.shuffle(seed=1).batch(8).map(dict, workers=2).prefetch(2)
+    parent = iter(plan)
+    before = numbers(islice(parent, 2))  # its threads are alive while the workers begin
+    loader = Loader(plan, num_workers=2, multiprocessing_context=method, timeout=20)
+    assert numbers(loader) == before + numbers(parent)
+    map_style = DataLoader(
+        Dataset(ds),
+        batch_size=50,
+        num_workers=2,
+        collate_fn=collate,
+        multiprocessing_context=method,
+        timeout=20,
+    )
+    assert flat(numbers(map_style)) == list(range(COUNT))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_error_in_a_worker_names_the_record(ds: tfreel.Dataset, path: str, workers: int) -> None:
+    for plan in (ds.batch(1).map(fail_at_60), ds.map(fail_at_60).batch(4)):
+        with pytest.raises(ZeroDivisionError) as caught:
+            list(Loader(plan, num_workers=workers))
+        told = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+        assert "record 19 of" in told
+        assert "c.tfrecord" in told
+    wrong = tfreel.Dataset(path, {"m": tfreel.FixedLenFeature([], "int64")}).batch(8)
+    with pytest.raises(tfreel.MissingFeatureError, match=r"record 0 of .*a.tfrecord; it has"):
+        list(Loader(wrong, num_workers=workers))
+
+
+def test_a_damaged_record_is_named_by_a_worker(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "d.tfrecord", {"n": range(20)})
+    content = bytearray((tmp_path / "d.tfrecord").read_bytes())
+    content[-10] ^= 1
+    (tmp_path / "d.tfrecord").write_bytes(content)
+    plan = tfreel.Dataset(
+        tmp_path / "d.tfrecord", {"n": tfreel.FixedLenFeature([], "int64")}, stream=True
+    ).batch(4)
+    with pytest.raises(tfreel.CorruptError, match=r"d.tfrecord: record 19"):
+        list(Loader(plan, num_workers=2))
+
+
+def test_adapters_pickle(ds: tfreel.Dataset) -> None:
+    plan = ds.shuffle(seed=1).batch(8)
+    for adapter in (Dataset(plan), IterableDataset(plan, rank=0, world=2), Loader(plan, rank=0, world=2)):
+        for _ in range(2):  # also in the middle
+            again = pickle.loads(pickle.dumps(adapter))
+            assert len(again) == len(adapter)
+            assert numbers(again) == numbers(adapter)
+
+
+def test_streams_are_shared_out_too(path: str) -> None:
+    stream = tfreel.Dataset(path, stream=True).batch(5)
+    seen = []
+    for rank in range(2):
+        dataset = IterableDataset(stream, rank=rank, world=2)
+        seen += flat(numbers(DataLoader(dataset, batch_size=None, num_workers=2)))
+    assert sorted(seen) == list(range(COUNT))
