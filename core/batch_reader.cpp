@@ -13,10 +13,12 @@ bool BatchReader::fetch(const ReadPlan& plan, std::span<std::byte> buffer,
     if (!file) return false;
     for (std::size_t first = part.begin; first < part.end;) {
       if (stopped.load(std::memory_order_relaxed)) return false;
-      const std::size_t count = run_length(entries.subspan(first, part.end - first));
-      if (read_run(file->get(), entries.subspan(first, count), picks.subspan(first, count), buffer))
-        return false;
-      first += count;
+      const auto rest = entries.subspan(first, part.end - first);
+      const auto run = rest.first(run_length(rest));
+      const auto place = place_of_run(run, buffer);
+      const std::size_t got = file->read(place, run.front().offset);
+      if (check_run(run, picks.subspan(first, run.size()), place, got)) return false;
+      first += run.size();
     }
   }
   return true;

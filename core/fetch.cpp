@@ -71,11 +71,11 @@ std::optional<Fault> read_entries(int descriptor, std::span<const Entry> entries
                                   std::span<const std::uint64_t> picks,
                                   std::span<std::byte> buffer) {
   for (std::size_t first = 0; first < entries.size();) {
-    const std::size_t count = run_length(entries.subspan(first));
-    const auto fault =
-        read_run(descriptor, entries.subspan(first, count), picks.subspan(first, count), buffer);
-    if (fault) return fault;
-    first += count;
+    const auto run = entries.subspan(first, run_length(entries.subspan(first)));
+    const auto place = place_of_run(run, buffer);
+    const std::size_t got = read_at(descriptor, place, run.front().offset);
+    if (auto fault = check_run(run, picks.subspan(first, run.size()), place, got)) return fault;
+    first += run.size();
   }
   return {};
 }
@@ -105,16 +105,17 @@ std::size_t run_length(std::span<const Entry> entries) noexcept {
   return count;
 }
 
-std::optional<Fault> read_run(int descriptor, std::span<const Entry> entries,
-                              std::span<const std::uint64_t> picks, std::span<std::byte> buffer) {
+std::span<std::byte> place_of_run(std::span<const Entry> entries, std::span<std::byte> buffer) {
   const std::size_t begin = entries.front().position;
-  const std::size_t end = end_of(entries.back());
-  const std::size_t got =
-      read_at(descriptor, buffer.subspan(begin, end - begin), entries.front().offset);
+  return buffer.subspan(begin, end_of(entries.back()) - begin);
+}
+
+std::optional<Fault> check_run(std::span<const Entry> entries, std::span<const std::uint64_t> picks,
+                               std::span<const std::byte> place, std::size_t got) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
-    const std::size_t skipped = std::min(entries[i].position - begin, got);
-    const auto frame = buffer.subspan(entries[i].position, std::min(frame_bytes, got - skipped));
+    const std::size_t skipped = std::min(entries[i].position - entries.front().position, got);
+    const auto frame = place.subspan(skipped, std::min(frame_bytes, got - skipped));
     if (const auto fault = check(frame, entries[i], picks[i])) return fault;
   }
   return {};

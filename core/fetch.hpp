@@ -35,9 +35,12 @@ std::variant<Block, Fault> fetch(int descriptor, const IndexColumns& index,
 // same.
 std::size_t run_length(std::span<const Entry> entries) noexcept;
 
-// Reads such a run, the records `picks` of a file, to its place in `buffer`; gives the first record
-// that is not as promised.
-std::optional<Fault> read_run(int descriptor, std::span<const Entry> entries,
-                              std::span<const std::uint64_t> picks, std::span<std::byte> buffer);
+// The place of such a run in `buffer`.
+std::span<std::byte> place_of_run(std::span<const Entry> entries, std::span<std::byte> buffer);
+
+// Checks the run, the records `picks` of a file, of which `got` bytes were read to `place`; gives
+// the first record that is not as promised.
+std::optional<Fault> check_run(std::span<const Entry> entries, std::span<const std::uint64_t> picks,
+                               std::span<const std::byte> place, std::size_t got);
 
 }  // namespace tfreel

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fetch.hpp"
-#include "file.hpp"
+#include "shard_file.hpp"
 
 namespace tfreel {
 
@@ -25,8 +25,10 @@ struct Shard {
 // Threads may share it.
 class Shards {
  public:
-  // Keeps at most `most_open` files open, besides those that somebody holds.
-  explicit Shards(std::vector<Shard> shards, std::size_t most_open = 64);
+  // Keeps at most `most_open` files open, besides those that somebody holds; and in memory, if all
+  // of them together have no more than `most_held` bytes.
+  explicit Shards(std::vector<Shard> shards, std::size_t most_open = 64,
+                  std::uint64_t most_held = std::uint64_t{64} << 20);
 
   const Shard& operator[](std::size_t i) const noexcept { return shards_[i]; }
   // The shard that has the record at `position`. Throws std::out_of_range if none has.
@@ -36,16 +38,17 @@ class Shards {
   std::uint64_t end_of(std::size_t i) const noexcept { return starts_[i + 1]; }
 
   // The open file; whoever holds it keeps it open. Null if it is not the one that was indexed.
-  std::shared_ptr<const OwnDescriptor> open(std::size_t i);
+  std::shared_ptr<ShardFile> open(std::size_t i);
 
  private:
   struct Slot {
     std::size_t shard = 0;
-    std::shared_ptr<const OwnDescriptor> file;
+    std::shared_ptr<ShardFile> file;
   };
 
   std::vector<Shard> shards_;
   std::vector<std::uint64_t> starts_{0};
+  bool may_hold_;
   std::mutex mutex_;
   std::vector<Slot> slots_;  // a shard has one place only, which it shares with others
 };

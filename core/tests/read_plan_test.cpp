@@ -98,7 +98,7 @@ TEST(shards_keep_few_files_open_and_those_that_are_held) {
   Shards shards(set.shards(), 2);
   const auto held = shards.open(0);
   CHECK(shards.open(0) == held);
-  std::vector<std::weak_ptr<const OwnDescriptor>> opened;
+  std::vector<std::weak_ptr<ShardFile>> opened;
   for (std::size_t i = 1; i < 5; ++i) opened.push_back(shards.open(i));
   CHECK_EQ(opened[0].expired() + opened[1].expired(), 2);
   CHECK_EQ(opened[2].expired() + opened[3].expired(), 0);

@@ -15,10 +15,10 @@
 
 namespace tfreel::check {
 
-class ShardFile {
+class NumberedFile {
  public:
   // Examples with one feature, `n`: the numbers from `first` on; and some padding.
-  ShardFile(std::size_t first, std::size_t count, std::size_t padding) {
+  NumberedFile(std::size_t first, std::size_t count, std::size_t padding) {
     FrameBuffer frames(count * (padding + 64) + 1);
     for (std::size_t i = first; i < first + count; ++i) {
       const std::string record =
@@ -33,9 +33,9 @@ class ShardFile {
     ::close(made);
     state_ = OwnDescriptor(path_).state();
   }
-  ~ShardFile() { std::filesystem::remove(path_); }
-  ShardFile(const ShardFile&) = delete;
-  ShardFile& operator=(const ShardFile&) = delete;
+  ~NumberedFile() { std::filesystem::remove(path_); }
+  NumberedFile(const NumberedFile&) = delete;
+  NumberedFile& operator=(const NumberedFile&) = delete;
 
   Shard shard() const { return {path_, state_, {offsets_, lengths_, checksums_}}; }
   std::size_t frame_bytes() const { return lengths_.front() + kFrameOverhead; }
@@ -64,15 +64,15 @@ class ShardSet {
     for (std::size_t i = 0; i < shards; ++i) files_.emplace_back(i * records, records, padding);
   }
 
-  ShardFile& operator[](std::size_t i) { return files_[i]; }
+  NumberedFile& operator[](std::size_t i) { return files_[i]; }
   std::vector<Shard> shards() const {
     std::vector<Shard> all;
-    for (const ShardFile& file : files_) all.push_back(file.shard());
+    for (const NumberedFile& file : files_) all.push_back(file.shard());
     return all;
   }
 
  private:
-  std::deque<ShardFile> files_;
+  std::deque<NumberedFile> files_;
 };
 
 }  // namespace tfreel::check
