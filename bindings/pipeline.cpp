@@ -31,15 +31,31 @@ class BoundShard {
   IndexArrays index_;
 };
 
+class BoundShards {
+ public:
+  explicit BoundShards(const nb::list& shards)
+      : bound_(nb::steal<nb::tuple>(PySequence_Tuple(shards.ptr()))) {
+    std::vector<Shard> all;
+    for (nb::handle shard : bound_) all.push_back(nb::cast<const BoundShard&>(shard).shard());
+    shards_ = std::make_shared<Shards>(std::move(all));
+  }
+
+  const std::shared_ptr<Shards>& shards() const noexcept { return shards_; }
+
+ private:
+  nb::tuple bound_;  // whose arrays the shards refer to
+  std::shared_ptr<Shards> shards_;
+};
+
 class BoundPipeline {
  public:
-  BoundPipeline(const nb::list& shards, const std::vector<const FeatureSpec*>& features,
-                bool sequences, std::size_t threads)
-      : shards_(nb::steal<nb::tuple>(PySequence_Tuple(shards.ptr()))) {
-    std::vector<Shard> all;
-    for (nb::handle shard : shards_) all.push_back(nb::cast<const BoundShard&>(shard).shard());
+  BoundPipeline(nb::typed<nb::object, BoundShards> shards,
+                const std::vector<const FeatureSpec*>& features, bool sequences,
+                std::size_t threads)
+      : shards_(std::move(shards)) {
     pipeline_ = std::make_unique<Pipeline>(
-        std::make_unique<BatchReader>(std::move(all), copy_of(features), sequences, threads),
+        std::make_unique<BatchReader>(nb::cast<const BoundShards&>(shards_).shards(),
+                                      copy_of(features), sequences, threads),
         PipelineOptions{.threads = threads});
   }
 
@@ -72,22 +88,27 @@ class BoundPipeline {
     return pipeline_->take(std::chrono::milliseconds(100));
   }
 
-  nb::tuple shards_;  // in front, because the threads read their arrays to the end
+  nb::object shards_;  // in front, because the threads read their arrays to the end
   std::unique_ptr<Pipeline> pipeline_;
 };
 
 }  // namespace
 
 void bind_pipeline(nb::module_& module) {
-  nb::class_<BoundShard>(module, "Shard", "A file with its index, one of those of a pipeline.")
+  nb::class_<BoundShard>(module, "Shard", "A file with its index, one of several.")
       .def(nb::init<nb::bytes, std::uint64_t, std::int64_t, Array<std::uint64_t>,
                     Array<std::uint64_t>, Array<std::uint32_t>>(),
            nb::arg("path"), nb::arg("size"), nb::arg("mtime_ns"), nb::arg("offsets"),
            nb::arg("lengths"), nb::arg("checksums"));
 
+  nb::class_<BoundShards>(module, "Shards",
+                          "Files that pipelines share: open, and in memory if they are small.")
+      .def(nb::init<nb::list>(), nb::arg("shards"));
+
   nb::class_<BoundPipeline>(module, "Pipeline",
                             "Batches fetched and parsed ahead, by threads that end with it.")
-      .def(nb::init<nb::list, std::vector<const FeatureSpec*>, bool, std::size_t>(),
+      .def(nb::init<nb::typed<nb::object, BoundShards>, std::vector<const FeatureSpec*>, bool,
+                    std::size_t>(),
            nb::arg("shards"), nb::arg("features"), nb::kw_only(), nb::arg("sequences") = false,
            nb::arg("threads") = 1)
       .def("__len__", &BoundPipeline::size, "How many batches were submitted and not yet taken.")

@@ -9,7 +9,7 @@ bool BatchReader::fetch(const ReadPlan& plan, std::span<std::byte> buffer,
   const std::span entries(plan.entries);
   const std::span picks(plan.picks);
   for (const ReadPlan::Part& part : plan.parts) {
-    const auto file = shards_.open(part.shard);
+    const auto file = shards_->open(part.shard);
     if (!file) return false;
     for (std::size_t first = part.begin; first < part.end;) {
       if (stopped.load(std::memory_order_relaxed)) return false;

@@ -22,7 +22,7 @@ namespace tfreel {
 class BatchReader {
  public:
   // For so many threads, it keeps memory to use again.
-  BatchReader(std::vector<Shard> shards, std::vector<FeatureSpec> features, bool sequences,
+  BatchReader(std::shared_ptr<Shards> shards, std::vector<FeatureSpec> features, bool sequences,
               std::size_t threads)
       : shards_(std::move(shards)),
         features_(std::move(features)),
@@ -32,7 +32,7 @@ class BatchReader {
   std::span<const FeatureSpec> features() const noexcept { return features_; }
 
   ReadPlan plan(std::span<const std::uint64_t> positions) const {
-    return plan_batch(shards_, positions);
+    return plan_batch(*shards_, positions);
   }
   // A column for each feature. None if a file, a record or a feature is not as it should be, or if
   // it was stopped before all records were there. Failures of the system are thrown.
@@ -41,7 +41,7 @@ class BatchReader {
  private:
   bool fetch(const ReadPlan& plan, std::span<std::byte> buffer, const std::atomic<bool>& stopped);
 
-  Shards shards_;
+  std::shared_ptr<Shards> shards_;
   std::vector<FeatureSpec> features_;
   bool sequences_;
   std::shared_ptr<BufferPool> buffers_;

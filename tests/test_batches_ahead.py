@@ -188,7 +188,7 @@ def test_many_files_keep_few_descriptors_open(tmp_path: Path) -> None:
     for _ in range(8):
         next(found)
         assert len(os.listdir("/proc/self/fd")) - before <= 64 + 2
-    found.close()
+    del found, source
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -308,9 +308,18 @@ def test_a_file_that_was_replaced_is_the_error_of_a_batch_read_by_itself(tmp_pat
     assert next(found)["n"].tolist() == [999, 998]
 
 
-def test_a_file_that_changes_under_the_threads_is_an_error_and_no_wrong_record(tmp_path: Path) -> None:
-    source = elements(write(tmp_path, 1))
+@pytest.mark.parametrize("held", [False, True])
+def test_a_file_that_changes_under_the_threads_is_an_error_and_no_wrong_record(
+    tmp_path: Path, *, held: bool
+) -> None:
+    paths = write(tmp_path, 1)
+    if not held:  # the set is too large for memory
+        with tfreel.Writer(tmp_path / "large.tfrecord", durable=False) as out:
+            out.write(bytes(65 << 20))
+    source = elements(paths)
     path = source.records.files[0]
+    if held:  # a small file that was read at many places is in memory, and stays what it was
+        list(source.batches(iter(chunks_of(np.tile(shuffled(), 20), 100))))
     found = source.batches(iter(chunks_of(np.tile(shuffled(), 50), 100)))
     next(found)
     os.truncate(path, os.path.getsize(path) // 2)
@@ -322,7 +331,7 @@ def test_a_file_that_changes_under_the_threads_is_an_error_and_no_wrong_record(t
             kinds.add(error.kind)
         else:
             assert (batch["x"][:, 0] == batch["n"]).all()
-    assert kinds == {"file_changed"}
+    assert kinds == (set() if held else {"file_changed"})
 
 
 def test_a_position_that_does_not_exist_is_an_error_of_its_batch(tmp_path: Path) -> None:

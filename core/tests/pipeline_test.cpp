@@ -22,7 +22,8 @@ std::unique_ptr<BatchReader> reader(const ShardSet& set) {
   number.name = "n";
   number.fixed = number.required = true;
   number.count = 1;
-  return std::make_unique<BatchReader>(set.shards(), std::vector{number}, false, 2);
+  return std::make_unique<BatchReader>(std::make_shared<Shards>(set.shards()), std::vector{number},
+                                       false, 2);
 }
 
 Pipeline::Batch take(Pipeline& pipeline) {
@@ -89,8 +90,8 @@ TEST(a_file_that_is_gone_is_a_bad_batch) {
   const ShardSet set(1, 10);
   auto shards = set.shards();
   shards[0].path += "-gone";
-  Pipeline pipeline(
-      std::make_unique<BatchReader>(std::move(shards), std::vector<FeatureSpec>{}, false, 1));
+  Pipeline pipeline(std::make_unique<BatchReader>(std::make_shared<Shards>(std::move(shards)),
+                                                  std::vector<FeatureSpec>{}, false, 1));
   pipeline.submit({});
   pipeline.submit({1});
   CHECK(take(pipeline).has_value());

@@ -195,10 +195,13 @@ class Shard:
         checksums: npt.NDArray[np.uint32],
     ) -> None: ...
 
+class Shards:
+    def __init__(self, shards: list[Shard]) -> None: ...
+
 class Pipeline:
     def __init__(
         self,
-        shards: list[Shard],
+        shards: Shards,
         features: Sequence[FeatureSpec],
         *,
         sequences: bool = False,

@@ -107,6 +107,7 @@ class Records(Sequence[bytes]):
         self.files = files
         self._indexes = indexes
         self._fingerprint: str | None = None
+        self._shards: tuple[int, _core.Shards] | None = None  # with the process they are of
         counts = np.array([0, *map(len, indexes)], np.int64)
         self._starts = np.cumsum(counts)
         self._start_list: list[int] = self._starts.tolist()  # bisect is quicker on a list
@@ -180,20 +181,31 @@ class Records(Sequence[bytes]):
     ) -> _core.Pipeline | None:
         """What reads and parses batches of these records in threads of its own.
 
-        It opens the files itself, a few at a time.
+        It opens the files itself, a few at a time, and shares them with others of these records.
 
         Returns:
             None if nothing is asked for, or if a file is compressed: it can do nothing about those.
         """
         if not features or any(index.codec != "none" for index in self._indexes):
             return None
-        shards = [
-            _core.Shard(
-                os.fsencode(path), index.size, index.mtime_ns, index.offsets, index.lengths, index.checksums
-            )
-            for path, index in zip(self.files, self._indexes, strict=True)
-        ]
-        return _core.Pipeline(shards, features, sequences=sequences, threads=threads)
+        if self._shards is None or self._shards[0] != os.getpid():  # its locks would not survive a fork
+            self._shards = os.getpid(), self._new_shards()
+        return _core.Pipeline(self._shards[1], features, sequences=sequences, threads=threads)
+
+    def _new_shards(self) -> _core.Shards:
+        return _core.Shards(
+            [
+                _core.Shard(
+                    os.fsencode(path),
+                    index.size,
+                    index.mtime_ns,
+                    index.offsets,
+                    index.lengths,
+                    index.checksums,
+                )
+                for path, index in zip(self.files, self._indexes, strict=True)
+            ]
+        )
 
     def place(self, position: int) -> tuple[str, int, int]:
         """The file of a record, its number in that file, and its offset."""
