@@ -67,6 +67,10 @@ class Data:
         count = self._counts[kind]
         return self._made(kind, min(count, max(2000 if kind != "images" else 40, count // _SAMPLE_SHARE)))
 
+    def first(self, kind: str, count: int) -> Shape:
+        """So many records from the beginning of that file."""
+        return self._made(kind, min(count, self._counts[kind]))
+
     def records(self, kind: str) -> list[bytes]:
         """The records of the file, in memory."""
         return list(islice(_GENERATORS[kind](), self._counts[kind]))

@@ -79,6 +79,21 @@ def tfrecord_loader() -> Any:
 
 
 @cache
+def torch() -> Any:
+    """PyTorch, or None."""
+    return _load("torch", "torch")
+
+
+@cache
+def tfrecord_torch() -> Any:
+    """The dataset that `tfrecord` has for PyTorch, or None."""
+    if torch() is None or tfrecord() is None:
+        return None
+    module = _load("tfrecord.torch.dataset", "tfrecord")
+    return None if module is None else module.TFRecordDataset
+
+
+@cache
 def tfx_bsl() -> Any:
     """The decoder of tfx-bsl, or None."""
     module = _load("tfx_bsl.coders.example_coder", "tfx-bsl")

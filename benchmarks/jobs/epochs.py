@@ -26,6 +26,7 @@ TITLE = "12. Epochs of a dataset"
 _BATCH = 1024
 _BUFFER = 10_000
 _KIND = "tabular"
+_LOADED = 30_000  # enough to tell a rate, and few enough for slow loaders
 
 
 def run(bench: Bench) -> Outcome:
@@ -34,6 +35,8 @@ def run(bench: Bench) -> Outcome:
     shape = bench.data.shape(_KIND)
     _shuffled(bench, shape, outcome)
     _grain(bench, outcome)
+    for workers in (0, 2):
+        _loaders(bench, workers, outcome)
     _images(bench, outcome)
     _first_batches(bench, shape, outcome)
     _memory(shape, outcome)
@@ -173,6 +176,48 @@ def _as_array_record(array_record: Any, shape: Shape) -> str:
         for record in tfreel.read(shape.path):
             writer.write(record)
         writer.close()
+    return path
+
+
+# PyTorch ----------------------------------------------------------------------------------------------------
+
+
+def _loaders(bench: Bench, workers: int, outcome: Outcome) -> None:
+    """Through PyTorch's DataLoader, whose workers live on from epoch to epoch."""
+    torch, theirs = peers.torch(), peers.tfrecord_torch()
+    if torch is None or theirs is None:
+        return
+    from tfreel.adapters.torch import IterableDataset
+
+    shape = bench.data.first(_KIND, _LOADED)
+    options = {"num_workers": workers, "persistent_workers": workers > 0}
+    kinds = {name: "int" if name.startswith("int") else "float" for name in WANTED[_KIND].context}
+    loaders = {
+        "tfreel": torch.utils.data.DataLoader(IterableDataset(_plan(shape)), batch_size=None, **options),
+        "tfrecord": torch.utils.data.DataLoader(
+            # Its workers share a file by its index, which it cannot do without.
+            theirs(shape.path, _text_index(shape) if workers else None, kinds),
+            batch_size=_BATCH,
+            **options,
+        ),
+    }
+
+    def rows(name: str, _: Shape) -> int:
+        return sum(len(batch["int_0"]) for batch in loaders[name])
+
+    def proof(name: str, _: Shape) -> dict[str, int]:
+        arrays = ({key: each.numpy().reshape(-1) for key, each in batch.items()} for batch in loaders[name])
+        return sums(arrays)
+
+    entries = [Entry(name, partial(rows, name), proof=partial(proof, name)) for name in loaders]
+    race = bench.race(f"DataLoader, {workers} workers", entries, shape, work=shape.count, unit="records")
+    outcome.races.append(race)
+    text = f"DataLoader with {workers} workers: {{fast}} against {{slow}}"
+    outcome.lines.append(compare(race, "tfrecord", "tfreel", text, limit=50))
+
+
+def _text_index(shape: Shape) -> str:
+    (path,) = tfreel.build_index(shape.path, format="text")
     return path
 
 

@@ -15,8 +15,9 @@ from torch.utils.data import DataLoader
 from torchdata.stateful_dataloader import StatefulDataLoader
 
 import tfreel
-from numbered import COUNT, even, fail_at_60, write_numbered
+from numbered import COUNT, even, fail_at_60
 from side_by_side import told_by_ranks
+from tfreel.adapters.parcels import Parcel, for_sending
 from tfreel.adapters.torch import Dataset, IterableDataset, Jagged, Loader, collate, to_torch
 
 if TYPE_CHECKING:
@@ -28,11 +29,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:'set_vital' is deprecated:UserWarning"),  # torchdata calls it
     pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),  # JAX, where somebody imported it
 ]
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_numbered(tmp_path_factory.mktemp("set"))
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +54,27 @@ def test_columns_become_tensors_without_a_copy_and_strings_stay_bytes(ds: tfreel
     assert made["x"].numpy().__array_interface__["data"] == batch["x"].__array_interface__["data"]
     assert made["n"].tolist() == [0, 1, 2, 3]
     assert made["t"] == [[b"0"], [b"1"] * 2, [b"2"] * 3, [b"3"]]
+
+
+def test_small_columns_of_numbers_travel_as_one_parcel_and_arrive_as_tensors(ds: tfreel.Dataset) -> None:
+    batch = {name: ds.batch(4)[0][name] for name in ("n", "x")}
+    parcel = for_sending(batch)
+    assert isinstance(parcel, Parcel)
+    arrived = pickle.loads(pickle.dumps(parcel))
+    assert {name: (value.dtype, value.tolist()) for name, value in arrived.items()} == {
+        name: (value.dtype, value.tolist()) for name, value in to_torch(batch).items()
+    }
+    arrived["x"][0] = 7  # they may be written to
+    large = {"x": np.zeros(1 << 20)}
+    for other in (large, ds.batch(4)[0], ds.batch(4)[0]["x"], {}, [b"bytes"]):
+        assert not isinstance(for_sending(other), Parcel)
+
+
+@pytest.mark.parametrize("columns", [["n", "x"], ["n", "t"]])
+def test_what_workers_send_is_what_is_made_here(path: str, columns: list[str]) -> None:
+    plan = tfreel.Dataset(path, columns=columns).shuffle(seed=1).batch(7)
+    here, sent = (list(DataLoader(IterableDataset(plan), batch_size=None, num_workers=n)) for n in (0, 2))
+    assert repr(sent) == repr(here)
 
 
 def test_rows_of_any_length_become_values_and_offsets() -> None:
@@ -244,6 +261,7 @@ DISTRIBUTED = """
 import json, sys
 import torch
 import tfreel
+from tfreel.adapters.parcels import Parcel, for_sending
 from tfreel.adapters.torch import IterableDataset
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfreel.adapters.needs import needs
+from tfreel.adapters.parcels import for_sending
 from tfreel.adapters.ranks import RankPlan
 from tfreel.adapters.tensors import Jagged, collate, to_torch
 from tfreel.dataset import Dataset as Plan
@@ -129,7 +130,9 @@ class IterableDataset(data.IterableDataset):
         plan = self.plan()
         if self.start is not None:
             plan = plan.resumed(self.start)
-        self.last = BatchIterator(plan.run(worker, workers), workers)
+        self.last = BatchIterator(
+            plan.run(worker, workers), workers, to_torch if info is None else for_sending
+        )
         return self.last
 
     def __getstate__(self) -> dict[str, Any]:
@@ -151,12 +154,13 @@ class BatchIterator(Iterator[Any]):
     Its states are what torchdata's StatefulDataLoader saves and loads.
     """
 
-    def __init__(self, steps: DatasetIterator, workers: int) -> None:
+    def __init__(self, steps: DatasetIterator, workers: int, convert: Callable[[Any], Any]) -> None:
         self.steps = steps
         self._workers = workers
+        self._convert = convert
 
     def __next__(self) -> Any:
-        return to_torch(next(self.steps))
+        return self._convert(next(self.steps))
 
     def state_dict(self) -> dict[str, Any]:
         """Where it stands, as a small dict that JSON can hold."""
@@ -274,9 +278,7 @@ class Loader:
 
     def _batches(self) -> Iterator[Any]:
         if self._loader is None or self.dataset.start is not self._state:
-            self.dataset.start = (
-                self._state
-            )  # workers that live on have begun elsewhere: there will be new ones
+            self.dataset.start = self._state  # workers that live on have begun elsewhere: here are new ones
             self._loader = data.DataLoader(self.dataset, batch_size=None, **self._options)
         for batch in self._loader:
             self._handed_out += 1

@@ -1,0 +1,43 @@
+"""Batches on their way from a worker process: one piece of bytes for all columns.
+
+PyTorch sends every tensor by itself, through a shared file that both sides open and map. For a batch of many
+small columns that takes longer than making it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tfreel.adapters.tensors import to_torch
+from tfreel.columns import Batch
+from tfreel.dataset.packed import pack, unpack
+
+_MOST_BYTES = 1 << 20  # what is larger is better shared than sent
+
+
+class Parcel:
+    """A batch that arrives as its tensors, wherever it is unpickled."""
+
+    __slots__ = ("_batch",)
+
+    def __init__(self, batch: Any) -> None:
+        self._batch = batch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened, (pack(self._batch),)
+
+
+def _opened(packed: bytes) -> Any:
+    return to_torch(unpack(packed))
+
+
+def for_sending(batch: Any) -> Any:
+    """The batch as it is best sent to another process: as a parcel, or as tensors."""
+    columns: Any = batch.values() if isinstance(batch, (Batch, Mapping)) else ()
+    small = all(isinstance(column, np.ndarray) and column.dtype.kind in "biufc" for column in columns)
+    if small and 0 < sum(column.nbytes for column in columns) <= _MOST_BYTES:
+        return Parcel(dict(batch))
+    return to_torch(batch)
