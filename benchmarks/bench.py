@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from data import Data
+from data import Data, Shape
 from harness import Entry, Race, hold_race
+
+
+@cache
+def opened(plan: Callable[[Shape], Any], shape: Shape) -> Any:
+    """A dataset made once, for all rounds: what that takes is not part of an epoch."""
+    return plan(shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,6 +215,10 @@ def test_sequences_are_elements_too(tmp_path: Path) -> None:
     assert ds[5]["tokens"].to_list() == [[0], [1, 1]]
     batch = ds.shuffle(seed=1).batch(4)[0]
     assert batch.context["n"].shape == (4,)
+    number, tokens = tfreel.FixedLenFeature([], "int64"), tfreel.RaggedFeature("int64")
+    given = Dataset("s.tfrecord", {"n": number}, sequence_features={"tokens": tokens})
+    assert given.batch(10)[0]["tokens"].to_list() == ds.batch(10)[0]["tokens"].to_list()
+    assert list(Dataset("s.tfrecord", sequence_features={"tokens": tokens})[5]) == ["tokens"]
     dense = ds.batch(10, pad=-1)[0]["tokens"]
     assert dense.shape == (10, 2, 2)
     assert dense[5].tolist() == [[0, -1], [1, 1]]

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import peers
-from bench import Bench
+from bench import Bench, opened
 from data import Shape
 from harness import Entry, Line, Outcome, compare, quartiles
 from rows import WANTED
@@ -75,14 +75,8 @@ def _in_order(shape: Shape) -> Any:
     return tfreel.Dataset(shape.path, WANTED[shape.kind].context).batch(_BATCH)
 
 
-@cache
-def _opened(plan: Callable[[Shape], Any], shape: Shape) -> Any:
-    """A plan made once, for all rounds: what that takes is another race."""
-    return plan(shape)
-
-
 def _rows(plan: Callable[[Shape], Any], shape: Shape) -> int:
-    return sum(batch.num_rows for batch in _opened(plan, shape))
+    return sum(batch.num_rows for batch in opened(plan, shape))
 
 
 def _proof(plan: Callable[[Shape], Any], shape: Shape) -> dict[str, int]:
@@ -121,7 +115,7 @@ def _tensorflow() -> list[Entry]:
 
 
 def _tensor_rows(route: Callable[[Shape], Any], shape: Shape) -> int:
-    return sum(int(batch["int_0"].shape[0]) for batch in _opened(route, shape))
+    return sum(int(batch["int_0"].shape[0]) for batch in opened(route, shape))
 
 
 def _tensor_proof(route: Callable[[Shape], Any], shape: Shape) -> dict[str, int]:

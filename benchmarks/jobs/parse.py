@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import peers
-from bench import Bench
+from bench import Bench, opened
 from data import Shape
 from harness import Entry, Line, Outcome, Race, compare
 from rows import WANTED
@@ -41,6 +41,7 @@ def run(bench: Bench) -> Outcome:
             Entry("tfreel, blocks", _blocks, "tfreel", proof=partial(_proof, _block_batches)),
             Entry("tfreel, batches of 1,024", _batches, "tfreel", proof=partial(_proof, _record_batches)),
             Entry("tfreel, 8 blocks, sliced", _slices, "tfreel", proof=partial(_proof, _sliced_batches)),
+            Entry("tfreel, Dataset", _dataset_rows, "tfreel", proof=partial(_proof, _dataset)),
             *_tensorflow(kind),
             *_tfx_bsl(kind),
             *_parquet(kind),
@@ -104,6 +105,15 @@ def _sliced_batches(shape: Shape) -> Iterator[Any]:
                 continue
             context, lists = (part.slice(start, start + _BATCH) for part in (found.context, found.sequences))
             yield tfreel.SequenceBatch(context, lists, {})
+
+
+def _dataset(shape: Shape) -> Any:
+    wanted = WANTED[shape.kind]
+    return tfreel.Dataset(shape.path, wanted.context, sequence_features=wanted.lists).batch(_BATCH)
+
+
+def _dataset_rows(shape: Shape) -> int:
+    return sum(batch.num_rows for batch in opened(_dataset, shape))
 
 
 def _parsed(records: Any, wanted: Any) -> Any:
@@ -192,7 +202,7 @@ def _tensorflow(kind: str) -> list[Entry]:
 
 def _drained(route: Callable[[Shape], Any], shape: Shape) -> int:
     name = next(iter(WANTED[shape.kind].context))
-    return sum(int(batch[name].shape[0]) for batch in route(shape))
+    return sum(int(batch[name].shape[0]) for batch in opened(route, shape))
 
 
 def _tensorflow_proof(route: Callable[[Shape], Any], shape: Shape) -> dict[str, int]:

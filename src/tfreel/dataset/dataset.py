@@ -66,6 +66,8 @@ class Dataset:
     Args:
         paths: As in `tfreel.read`.
         features: What to read, as in `tfreel.parse`. If not given it is inferred from a sample, once.
+        sequence_features: What to read of the feature lists of SequenceExamples; `features` are of their
+            context then.
         columns: Of the features, only these: the others are not decoded.
         raw: Elements are the records as `bytes`.
         stream: Read from the front, without an index: no length, no positions, but nothing is looked at
@@ -92,6 +94,7 @@ class Dataset:
         paths: Paths,
         features: Features | None = None,
         *,
+        sequence_features: Features | None = None,
         columns: Sequence[str] | None = None,
         raw: bool = False,
         stream: bool = False,
@@ -102,15 +105,20 @@ class Dataset:
         self._epoch = 0
         self._node: Node
         count = thread_count(threads)
+        given = (
+            None
+            if features is None and sequence_features is None
+            else (features or {}, sequence_features or {})
+        )
         if stream or _is_pipe(paths):
-            if features is None and not raw and _is_pipe(paths):
+            if given is None and not raw and _is_pipe(paths):
                 raise ValueError("a pipe cannot be looked at twice: give the features, or raw=True")
-            asked = _asked(paths, features, columns, on_corrupt, raw=raw)
+            asked = _asked(paths, given, columns, on_corrupt, raw=raw)
             self._node = Streamed(Source(paths, *asked, verify, on_corrupt, count, once=_is_pipe(paths)))
             return
         records = Records(paths, threads=threads, on_corrupt=on_corrupt)
-        asked = _asked(paths, features, columns, on_corrupt, raw=raw)
-        elements = Elements(records, *asked, count, inferred=features is None)
+        asked = _asked(paths, given, columns, on_corrupt, raw=raw)
+        elements = Elements(records, *asked, count, inferred=given is None)
         self._node = Rows(elements, Natural(len(records)))
 
     def _of(self, node: Node) -> Self:
@@ -562,7 +570,7 @@ def _is_pipe(paths: Any) -> bool:
 
 def _asked(
     paths: Paths,
-    features: Features | None,
+    given: tuple[Features, Features] | None,
     columns: Sequence[str] | None,
     on_corrupt: OnCorrupt,
     *,
@@ -571,12 +579,12 @@ def _asked(
     """What to read of each record, and of its feature lists."""
     if raw:
         return None, {}
-    lists: Features = {}
-    if features is None:
+    if given is None:
         inferred = infer_features(paths, on_corrupt=on_corrupt)
-        features, lists = dict(inferred), dict(inferred.sequence_features)
+        given = inferred, inferred.sequence_features
+    features, lists = given
     if columns is None:
-        return dict(features), lists
+        return dict(features), dict(lists)
     missing = [name for name in columns if name not in features and name not in lists]
     if missing:
         there = ", ".join(map(repr, [*features, *lists]))
