@@ -3,7 +3,6 @@
 import typing as _typing
 
 from tfreel.columns import Batch, BytesColumn, Ragged, SequenceBatch, Sparse, parse, parse_sequence
-from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.errors import (
     ChecksumError,
     CorruptError,
@@ -31,6 +30,7 @@ from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, r
 from tfreel.tables import load, save
 
 if _typing.TYPE_CHECKING:
+    from tfreel.dataset import Dataset, DatasetIterator
     from tfreel.examples.messages import (
         BytesList,
         Example,
@@ -105,8 +105,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _typing.Any:
-    if name in __all__:  # a message class: protobuf is imported with the first of them, not before
-        from tfreel.examples import messages
+    """What is imported when it is first asked for: datasets, and messages with all of protobuf."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return getattr(messages, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    room = "tfreel.dataset" if name.startswith("Dataset") else "tfreel.examples.messages"
+    globals()[name] = found = getattr(import_module(room), name)
+    return found
