@@ -22,13 +22,19 @@ def test_everything_public_is_listed_and_nothing_else() -> None:
     public = {
         name for name, value in vars(tfreel).items() if not name.startswith("_") and not _is_module(value)
     }
+    from tfreel import dataset
     from tfreel.examples import messages
 
-    # The message classes come when they are asked for, and protobuf with them.
-    lazy = {name for name in tfreel.__all__ if isinstance(getattr(messages, name, None), type)}
-    assert len(lazy) == 9
-    assert all(getattr(tfreel, name) is getattr(messages, name) for name in lazy)
-    assert public | lazy == set(tfreel.__all__)
+    # Datasets and message classes come when they are asked for, and protobuf with these.
+    lazy = {
+        name: getattr(room, name)
+        for room in (dataset, messages)
+        for name in tfreel.__all__
+        if isinstance(getattr(room, name, None), type)
+    }
+    assert len(lazy) == 11
+    assert all(getattr(tfreel, name) is found for name, found in lazy.items())
+    assert public | set(lazy) == set(tfreel.__all__)
 
 
 def test_unknown_names_are_attribute_errors() -> None:
@@ -42,7 +48,7 @@ def _is_module(value: object) -> bool:
 def test_importing_loads_nothing_heavy_and_starts_no_thread() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
-    heavy = {"click", "rich", "isal", "rapidgzip", "tensorflow", "google", "PIL", "pyarrow", "asyncio"}
+    heavy = {"click", "rich", "isal", "rapidgzip", "tensorflow", "google", "PIL", "pyarrow", "asyncio", "concurrent"}
     assert heavy.isdisjoint(found["new"])
     assert found["threads"] == 1
 
