@@ -260,6 +260,18 @@ def test_a_cache_makes_everything_once(ds: Dataset, directory: str | None) -> No
     assert "kept in " in repr(plan)
 
 
+@pytest.mark.parametrize("directory", [None, "kept"])
+def test_what_is_asked_for_by_position_is_kept_too(ds: Dataset, directory: str | None) -> None:
+    counting = Counting()
+    plan = ds.batch(10).map(counting).cache(directory)
+    shuffled = plan.shuffle(seed=1).repeat(3)
+    assert sorted(numbers(shuffled)) == sorted([2 * n for n in range(COUNT)] * 3)
+    assert counting.calls == 11
+    assert plan[3]["n"].tolist() == [2 * n for n in range(30, 40)]
+    assert numbers(plan) == [2 * n for n in range(COUNT)]
+    assert counting.calls == 11
+
+
 def test_a_cache_in_a_directory_is_found_again_by_its_plan_alone(ds: Dataset, path: str) -> None:
     def plan(seed: int) -> tuple[Counting, Dataset]:
         counting = Counting()

@@ -48,7 +48,18 @@ def _is_module(value: object) -> bool:
 def test_importing_loads_nothing_heavy_and_starts_no_thread() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
-    heavy = {"click", "rich", "isal", "rapidgzip", "tensorflow", "google", "PIL", "pyarrow", "asyncio", "concurrent"}
+    heavy = {
+        "click",
+        "rich",
+        "isal",
+        "rapidgzip",
+        "tensorflow",
+        "google",
+        "PIL",
+        "pyarrow",
+        "asyncio",
+        "concurrent",
+    }
     assert heavy.isdisjoint(found["new"])
     assert found["threads"] == 1
 

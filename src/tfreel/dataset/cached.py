@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfreel.dataset.nodes import Above, Node, Origins, Run, Step, settled
+import numpy as np
+
+from tfreel.dataset.nodes import Above, DatasetReport, Node, Origins, Run, Step, settled
 from tfreel.dataset.order import Natural, Positions
 from tfreel.dataset.packed import pack, unpack
 from tfreel.dataset.plan import Stage, signature
@@ -30,46 +32,60 @@ class Store(ABC):
         """The elements from a position on, out of the store or from below."""
 
     @abstractmethod
+    def get(self, below: Node, positions: list[int]) -> list[Any]:
+        """The elements at these positions, out of the store or from below."""
+
+    @abstractmethod
     def words(self) -> str:
         """Where it is."""
 
 
 class _Memory(Store):
-    """Elements in a list. All runs share it, and the run below that fills it."""
+    """Elements by position. All runs share them, and the run below that makes them from the front."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[Any, Origins]] = []
-        self._state: Any = None
+        self._kept: dict[int, tuple[Any, Origins]] = {}
+        self._made = 0  # how many from the front
+        self._state: Any = None  # of the run below, behind them
         self.after_fork()
         renew_after_fork(self)
 
     def after_fork(self) -> None:
         self._lock = threading.Lock()
-        self._filling: Iterator[Step] | None = None
+        self._steps: Iterator[Step] | None = None
         self._complete = False
 
     def steps(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
-        while position < len(self._kept) or self._fill(below, run, position):
+        while position in self._kept or self._make(below, run, position):
             yield self._kept[position]
             position += 1
 
-    def _fill(self, below: Node, run: Run, position: int) -> bool:
-        """Makes the element at a position, if there is one."""
+    def get(self, below: Node, positions: list[int]) -> list[Any]:
+        missing = sorted({position for position in positions if position not in self._kept})
+        made = below.get(np.array(missing, np.uint64), 0) if missing else []
+        self._kept.update((position, (element, ())) for position, element in zip(missing, made, strict=True))
+        return [self._kept[position][0] for position in positions]
+
+    def _make(self, below: Node, run: Run, position: int) -> bool:
+        """Makes the element at a position, and all before it, if there is one."""
+        if position == below.size:  # all may be there, made in another order
+            return False
         with self._lock:
-            while len(self._kept) <= position and not self._complete:
-                if self._filling is None:
-                    self._filling = iter(below.run(run, self._state))
+            while position not in self._kept and not self._complete:
+                if self._steps is None:
+                    self._steps = iter(below.run(run, self._state))
                 try:
-                    step = next(self._filling, None)
+                    step = next(self._steps, None)
                 except BaseException:
-                    self._filling = None  # the next one goes on behind the last good element
+                    self._steps = None  # the next one goes on behind the last good element
                     raise
                 if step is None:
                     self._complete = True
                 else:
-                    self._kept.append((step.element, step.origins))
+                    self._kept.setdefault(self._made, (step.element, step.origins))
+                    self._made += 1
                     self._state = settled(step.state)
-            return position < len(self._kept)
+            return position in self._kept
 
     def words(self) -> str:
         return "in memory"
@@ -86,13 +102,25 @@ class _Directory(Store):
     _records: Records | None = field(default=None, repr=False)
 
     def steps(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
-        if self._records is None and os.path.exists(self.path):
-            self._records = Records(self.path)
-        if self._records is None:
+        records = self._whole()
+        if records is None:
             yield from self._make(below, run, position)
             return
-        for number in range(position, len(self._records)):
-            yield unpack(self._records[number]), ()
+        for number in range(position, len(records)):
+            yield unpack(records[number]), ()
+
+    def get(self, below: Node, positions: list[int]) -> list[Any]:
+        if self._whole() is None:  # whoever asks here and there would never fill it
+            for _ in self._make(below, Run(0, DatasetReport()), 0):
+                pass
+        records = self._whole()
+        return [] if records is None else [unpack(record) for record in records[positions]]
+
+    def _whole(self) -> Records | None:
+        """What is kept, if it is there."""
+        if self._records is None and os.path.exists(self.path):
+            self._records = Records(self.path)
+        return self._records
 
     def _make(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
@@ -122,7 +150,7 @@ class Cached(Above):
     store: Store = field(compare=False)
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:  # noqa: ARG002
-        return self.below.get(positions, 0)
+        return self.store.get(self.below, positions.tolist())
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         start = 0 if state is None else Natural(self.size).onward(state).mark(0)
