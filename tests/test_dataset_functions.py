@@ -53,6 +53,15 @@ def test_workers_change_nothing_but_the_time(ds: Dataset, options: Any) -> None:
     assert (os.getpid() in pids) is not options.get("processes", False)
 
 
+def test_order_depends_on_no_number_of_threads_workers_or_elements_ahead(path: str) -> None:
+    def order(threads: int, workers: int, ahead: int) -> list[list[int]]:
+        plan = Dataset(path, threads=threads).shuffle(seed=3).repeat(2).batch(9).map(doubled, workers=workers)
+        return [numbers([batch]) for batch in (plan.prefetch(ahead) if ahead else plan)]
+
+    orders = [order(*how) for how in ((1, 0, 0), (2, 0, 0), (4, 0, 3), (1, 3, 0), (3, 2, 1))]
+    assert all(found == orders[0] for found in orders)
+
+
 def test_threads_are_used_and_end_with_the_run(ds: Dataset) -> None:
     steps = iter(ds.batch(5).map(thread_names, workers=3))
     assert next(steps)["thread"].startswith("tfreel-map")
