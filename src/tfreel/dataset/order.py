@@ -237,7 +237,10 @@ class Windowed(Order):
         whole = positions - np.where(after, np.uint64(rest), np.uint64(0))
         whole[in_short] = 0
         numbers = whole // np.uint64(run)
-        moved: Positions = whole + (_looked_up(order, numbers) - numbers) * np.uint64(run)
+        moved = _looked_up(order, numbers)
+        moved -= numbers  # how many runs each goes on; it may wrap around, and does so back again
+        moved *= np.uint64(run)
+        moved += whole
         moved[in_short] = positions[in_short] - np.uint64(short_begin) + np.uint64(runs * run)
         return moved
 
