@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def slow_at_first(batch: Any) -> Any:
-    time.sleep(0.05 if batch["n"][0] == 0 else 0)
+    time.sleep(0.5 if batch["n"][0] == 0 else 0)
     return {"n": batch["n"], "pid": np.full(len(batch["n"]), os.getpid())}
 
 
