@@ -222,7 +222,7 @@ class Records(Sequence[bytes]):
     def fingerprint(self) -> str:
         """A hash of what the files hold, whatever their names and places."""
         if self._fingerprint is None:
-            digests = (index.fingerprint() for index in self._indexes)
+            digests = (index.fingerprint for index in self._indexes)
             self._fingerprint = hashlib.sha256(b"".join(digests)).hexdigest()[:16]
         return self._fingerprint
 

@@ -195,7 +195,7 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
     file = LocalFile(path)
     if file.size != index.size:
         raise _stale(sidecar, f"the file has {file.size:,} bytes, the index is of one with {index.size:,}")
-    if index.fingerprint() != fingerprint:
+    if index.fingerprint != fingerprint:
         raise StaleIndexError(
             f"{display(sidecar)}: the index is damaged: it contradicts itself",
             path=sidecar,
@@ -207,7 +207,7 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
         return index
     # The time differs. A copy or a restored backup is as good as the original, if it holds the same: look.
     actual = scan(path, compression=index.codec, turn=turn)
-    if actual.fingerprint() != fingerprint:
+    if actual.fingerprint != fingerprint:
         raise _stale(sidecar, "the file was changed after it was indexed")
     return actual
 

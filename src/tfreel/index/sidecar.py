@@ -11,6 +11,7 @@ import hashlib
 import os
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -35,7 +36,7 @@ U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileIndex:
     """Where the records of one file lie.
 
@@ -60,9 +61,12 @@ class FileIndex:
     def __len__(self) -> int:
         return len(self.offsets)
 
+    @cached_property
     def fingerprint(self) -> bytes:
-        """A hash of what the file holds, whatever its name, place or times: of all checksums."""
-        return hashlib.sha256(self.checksums.astype("<u4", copy=False).data).digest()
+        """A hash of what the file holds, whatever its name, place or times."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.lengths, "<u8").data)
+        digest.update(np.ascontiguousarray(self.checksums, "<u4").data)
+        return digest.digest()
 
     def to_bytes(self) -> bytes:
         """The content of a sidecar."""
@@ -75,7 +79,7 @@ class FileIndex:
             self.mtime_ns,
             self.stream_bytes,
             len(self),
-            self.fingerprint(),
+            self.fingerprint,
             0,
         )
         columns = (
