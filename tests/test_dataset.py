@@ -30,6 +30,13 @@ def test_slices_and_lists_are_datasets(ds: Dataset) -> None:
         assert numbers(ds[key]) == list(range(COUNT))[key]
     assert numbers(ds[[7, 3, -1]]) == [7, 3, COUNT - 1]
     assert numbers(ds[10:20][2:4]) == [12, 13]
+    assert numbers(ds[np.arange(COUNT) % 50 == 3]) == [3, 53]
+    assert numbers(ds[[]]) == []
+    with pytest.raises(IndexError, match="a mask of 2 for 103 elements"):
+        ds[[True, False]]
+    for wrong in ([1.5], [[1, 2]], ["a"]):
+        with pytest.raises(TypeError, match="a flat list of integers, or a mask"):
+            ds[wrong]
 
 
 def test_raw_elements_are_bytes_and_columns_are_chosen(path: str) -> None:

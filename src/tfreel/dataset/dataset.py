@@ -105,11 +105,9 @@ class Dataset:
         self._epoch = 0
         self._node: Node
         count = thread_count(threads)
-        given = (
-            None
-            if features is None and sequence_features is None
-            else (features or {}, sequence_features or {})
-        )
+        given = None
+        if features is not None or sequence_features is not None:
+            given = features or {}, sequence_features or {}
         if stream or _is_pipe(paths):
             if given is None and not raw and _is_pipe(paths):
                 raise ValueError("a pipe cannot be looked at twice: give the features, or raw=True")
@@ -165,7 +163,14 @@ class Dataset:
 
     def _positions(self, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
         size = len(self)
-        positions = np.asarray(indices, np.int64)
+        array = np.asarray(indices)
+        if array.dtype == np.bool_:
+            if array.shape != (size,):
+                raise IndexError(f"a mask of {array.size:,} for {size:,} elements")
+            return np.flatnonzero(array).astype(np.uint64)
+        if array.size and (array.ndim != 1 or array.dtype.kind not in "iu"):
+            raise TypeError("elements are picked by a flat list of integers, or a mask")
+        positions = array.astype(np.int64)
         outside = (positions < -size) | (positions >= size)
         if outside.any():
             raise IndexError(f"index {int(positions[outside][0])} out of range for {size:,} elements")
