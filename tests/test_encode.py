@@ -12,6 +12,7 @@ import types
 from typing import Any
 
 import hypothesis.extra.numpy as hnp
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -143,7 +144,6 @@ def test_arrays_not_on_their_boundaries_are_read_all_the_same() -> None:
 
 
 def test_bfloat16_becomes_float_if_its_package_is_there() -> None:
-    ml_dtypes = pytest.importorskip("ml_dtypes")
     array = np.array([0.5, 1.5], ml_dtypes.bfloat16)
     assert tfreel.encode({"x": array, "y": array[0]}) == serialized(x=floats(0.5, 1.5), y=floats(0.5))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import hypothesis.extra.numpy as hnp
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,7 +56,6 @@ def test_arrays_of_any_layout_and_byte_order_are_stored_alike(array: Any) -> Non
 
 
 def test_bfloat16_comes_back_if_its_package_is_there() -> None:
-    ml_dtypes = pytest.importorskip("ml_dtypes")
     array = np.array([[0.5, 1.5]], ml_dtypes.bfloat16)
     found = tfreel.decode(tfreel.encode({"x": tfreel.tensor(array)}))["x"]
     assert isinstance(found, np.ndarray)
