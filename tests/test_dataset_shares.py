@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tfreel
-from numbered import COUNT, even, fail_at_60, numbers, write_numbered
+from numbered import COUNT, even, fail_at_60, numbers
 from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.dataset.nodes import DatasetReport, Run
 from tfreel.dataset.shares import Share, rest_of, state_behind
@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tfreel.dataset.nodes import Node
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_numbered(tmp_path_factory.mktemp("set"))
-
-
-@pytest.fixture(scope="module")
-def ds(path: str) -> Dataset:
-    return Dataset(path)
 
 
 def plain(row: Any) -> Any:

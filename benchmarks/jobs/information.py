@@ -14,7 +14,7 @@ from harness import Entry, Line, Outcome
 from tfreel import _core
 
 NAME = "information"
-TITLE = "10. For information: permutation and memory"
+TITLE = "13. For information: permutation and memory"
 
 _AT_ONCE = 65536
 # getrusage tells a child the peak of its parent, which here is large, and the counters in /proc/self/status

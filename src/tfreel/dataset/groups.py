@@ -64,11 +64,12 @@ def _as_bytes(value: object) -> bytes:
 
 def _column(rows: Rows, name: str) -> npt.NDArray[Any]:
     elements = rows.elements
-    known_features = elements.features or infer_features(elements.records.files)
-    feature = known_features.get(name) or infer_features(elements.records.files).get(name)
-    if feature is None:
-        raise KeyError(f"no feature is called {name!r}; there are {', '.join(map(repr, known_features))}")
-    only = replace(elements, features={name: feature})
+    features = elements.features or {}
+    if name not in features:  # it need not be among what the dataset gives
+        features = infer_features(elements.records.files)
+    if name not in features:
+        raise KeyError(f"no feature is called {name!r}; there are {', '.join(map(repr, features))}")
+    only = replace(elements, features={name: features[name]})
     size = known(rows.order)
     chunks = (
         rows.order.at(np.arange(start, min(start + _AT_ONCE, size), dtype=np.uint64), 0)

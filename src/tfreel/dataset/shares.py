@@ -73,7 +73,7 @@ class Share:
         if isinstance(node, Batches):
             return replace(node, rows=self._of_rows(node.rows))
         if isinstance(node, Cached) and self.count == 1:
-            return node  # it is filled from the front, and in any other order it would not be
+            return node  # gone through from the front, it has the workers of the stages below it
         if not isinstance(node, (Gathered, *_PASSING)):
             return self.of_elements(node)
         self._require_even(node)
