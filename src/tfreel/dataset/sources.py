@@ -26,7 +26,7 @@ class Rows(Node):
     order: Order
     arranged: tuple[Stage, ...] = ()  # what made the order
     shares: tuple[int, ...] = ()
-    lost_by: str | None = None
+    lost_by = None
 
     @property
     def size(self) -> int | None:
@@ -63,7 +63,7 @@ class Batches(Node):
     batch_size: int
     drop_remainder: bool
     pad: Pad
-    lost_by: str | None = None
+    lost_by = None
 
     @property
     def size(self) -> int | None:
@@ -110,7 +110,7 @@ class View(Node):
     order: Order
     arranged: tuple[Stage, ...] = ()
     shares: tuple[int, ...] = ()
-    lost_by: str | None = None
+    lost_by = None
 
     @property
     def size(self) -> int | None:

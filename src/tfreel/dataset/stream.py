@@ -86,9 +86,9 @@ class Streamed(Node):
     batch_size: int | None = None
     drop_remainder: bool = False
     pad: Pad = None
-    size: int | None = None
-    lost_by: str | None = STREAM
-    shares: tuple[int, ...] = ()
+    size = None
+    lost_by = STREAM
+    shares = ()
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:  # noqa: ARG002 - the same in every epoch
         before, used = parts_of(state, [None, 0])
