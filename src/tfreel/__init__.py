@@ -15,6 +15,7 @@ from tfreel.errors import (
     TfreelError,
     TfreelWarning,
     TruncatedError,
+    UnsafeInputError,
 )
 from tfreel.examples import decode, decode_sequence, encode, encode_sequence, tensor
 from tfreel.features import (
@@ -84,6 +85,7 @@ __all__ = [
     "TfreelError",
     "TfreelWarning",
     "TruncatedError",
+    "UnsafeInputError",
     "VarLenFeature",
     "Writer",
     "build_index",

@@ -9,7 +9,8 @@
     │   ├── MissingFeatureError
     │   └── FeatureMismatchError     kind, shape or count; .expected .found
     ├── StaleIndexError              the sidecar does not belong to this file
-    └── StateError                   this checkpoint belongs to another reader
+    ├── StateError                   this checkpoint belongs to another reader
+    └── UnsafeInputError             a path, archive or image that tries to break out or blow up
 
 Mistakes that Python has a class for are raised as that class: ``TypeError``, ``ValueError``, ``IndexError``,
 ``FileNotFoundError``, ``OSError``. All errors pickle, so that they survive the way out of a worker process.
@@ -117,6 +118,10 @@ class StaleIndexError(TfreelError):
 
 class StateError(TfreelError):
     """A saved state belongs to other files or options, or is damaged."""
+
+
+class UnsafeInputError(TfreelError):
+    """A path, an archive or an image that tries to break out or to blow up."""
 
 
 class TfreelWarning(UserWarning):

@@ -1,0 +1,1 @@
+"""Packing: anything in, a data set of TFRecords out, label-safe and crash-safe."""
