@@ -43,6 +43,7 @@ if _typing.TYPE_CHECKING:
         Int64List,
         SequenceExample,
     )
+    from tfreel.packing import PackReport, pack
 
 __version__ = "0.1.0"
 
@@ -70,6 +71,7 @@ __all__ = [
     "InferredFeatures",
     "Int64List",
     "MissingFeatureError",
+    "PackReport",
     "Ragged",
     "RaggedFeature",
     "Reader",
@@ -96,6 +98,7 @@ __all__ = [
     "infer_features",
     "load",
     "open",
+    "pack",
     "parse",
     "parse_sequence",
     "read",
@@ -105,13 +108,20 @@ __all__ = [
     "verify",
 ]
 
+_ROOMS = {
+    "Dataset": "tfreel.dataset",
+    "DatasetIterator": "tfreel.dataset",
+    "PackReport": "tfreel.packing",
+    "pack": "tfreel.packing",
+}
+
 
 def __getattr__(name: str) -> _typing.Any:
-    """What is imported when it is first asked for: datasets, and messages with all of protobuf."""
+    """What is imported when it is first asked for: what not every program needs."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    room = "tfreel.dataset" if name.startswith("Dataset") else "tfreel.examples.messages"
+    room = _ROOMS.get(name, "tfreel.examples.messages")
     globals()[name] = found = getattr(import_module(room), name)
     return found

@@ -19,6 +19,11 @@ BROKEN_PIPE = 141
 _ADVICE = (
     ('mode="w" replaces it, mode="a" adds to it', "--force replaces it"),
     ('mode="w" replaces it', "--force replaces it"),
+    ("force=True replaces it", "--force replaces it"),
+    ('on_error="skip" leaves out', "--on-error skip leaves out"),
+    ("follow_links=True follows it", "--follow-links follows it"),
+    ("labels= gives some", "--labels gives some"),
+    ("kind= says what it is", "--kind says what it is"),
     ('on_corrupt="skip" reads past it', "tfreel repair saves the rest"),
     ('index="rebuild" makes a new one, index="memory" does without', "tfreel index makes a new one"),
     ("tfreel.repair makes a sound copy", "tfreel repair saves the rest"),
