@@ -22,6 +22,12 @@ def _without_sidecars(ctx: click.Context, param: click.Parameter, paths: tuple[s
     return [path for path in paths if not path.endswith(SIDECAR_SUFFIXES)] or list(paths)
 
 
+def parse_names(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
+    """The names in ``A,B``; None if there are none."""
+    del ctx, param
+    return None if value is None else [name.strip() for name in value.split(",") if name.strip()] or None
+
+
 paths_argument = click.argument("paths", nargs=-1, required=True, type=PATH, callback=_without_sidecars)
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="No progress and no summary on standard error."
