@@ -42,6 +42,7 @@ if _typing.TYPE_CHECKING:
         Int64List,
         SequenceExample,
     )
+    from tfreel.unpacking import UnpackReport, unpack
 
 __version__ = "0.1.0"
 
@@ -84,6 +85,7 @@ __all__ = [
     "TfreelError",
     "TfreelWarning",
     "TruncatedError",
+    "UnpackReport",
     "VarLenFeature",
     "Writer",
     "build_index",
@@ -100,16 +102,23 @@ __all__ = [
     "repair",
     "save",
     "tensor",
+    "unpack",
     "verify",
 ]
 
 
+_LATER = {
+    "tfreel.dataset": ("Dataset", "DatasetIterator"),
+    "tfreel.unpacking": ("UnpackReport", "unpack"),
+}
+
+
 def __getattr__(name: str) -> _typing.Any:
-    """What is imported when it is first asked for: datasets, and messages with all of protobuf."""
+    """What is imported when it is first asked for: datasets and unpacking, messages with all of protobuf."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    room = "tfreel.dataset" if name.startswith("Dataset") else "tfreel.examples.messages"
+    room = next((room for room, names in _LATER.items() if name in names), "tfreel.examples.messages")
     globals()[name] = found = getattr(import_module(room), name)
     return found
