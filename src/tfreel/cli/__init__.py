@@ -28,6 +28,7 @@ COMMANDS = {
     "repair": "Save every sound record of SRC in a new file, DST.",
     "index": "Write an index beside each file, for fast random access.",
     "cat": "Join files, and slice, sample, re-shard or recompress them.",
+    "unpack": "Write records as ordinary files: images, CSV, JSON, Parquet.",
     "completion": "Print the completion script for a shell.",
 }
 
