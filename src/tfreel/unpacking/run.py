@@ -86,7 +86,8 @@ def unpack(
         >>> report = tfreel.unpack("cats.tfrecord", "cats.csv", where="label >= 2")
         >>> report.records_written
         2
-        >>> print(open("cats.csv").read(), end="")
+        >>> with open("cats.csv") as file:
+        ...     print(file.read(), end="")
         label,name
         2,cat 2
         3,cat 3
