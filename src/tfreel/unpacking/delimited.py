@@ -30,11 +30,9 @@ class Delimited(TargetFile):
     def write(self, batch: Batch) -> None:
         """Adds a line for each record."""
         cells = [csv_texts(column, batch[column.name], self._delimiter) for column in self._kept]
-        # A line of one empty cell would be an empty line, which readers pass over.
-        lines = [
-            '""' if len(cells) == 1 and not line else line
-            for line in map(self._delimiter.join, zip(*cells, strict=True))
-        ]
+        lines = list(map(self._delimiter.join, zip(*cells, strict=True)))
+        if len(cells) == 1:  # a line of one empty cell would be an empty line, which readers pass over
+            lines = [line or '""' for line in lines]
         self._write(lines)
 
     def _write(self, lines: list[str]) -> None:

@@ -39,6 +39,8 @@ def csv_texts(column: Column, values: Values, delimiter: str) -> list[str]:
     if column.single and not column.is_bytes:
         return [cell or "" for cell in cells]
     special = re.compile(f'["\r\n{delimiter}]')
+    if not special.search("".join(filter(None, cells))):  # one look at them all, most often
+        return ["" if cell is None else cell or '""' for cell in cells]
     return ["" if cell is None else _csv_quoted(cell, special) for cell in cells]
 
 
@@ -48,7 +50,7 @@ def csv_title(name: str, delimiter: str) -> str:
 
 
 def _csv_quoted(cell: str, special: re.Pattern[str]) -> str:
-    if cell and not special.search(cell) and cell == cell.strip():
+    if cell and not special.search(cell):
         return cell
     return '"' + cell.replace('"', '""') + '"'
 
@@ -82,9 +84,7 @@ def _nested(column: Column, values: Any, *, quoted: bool) -> list[str]:
         return _lists(_nested(column, values.values, quoted=quoted), values.offsets.tolist())
     shape = values.shape
     if isinstance(values, BytesColumn):
-        texts = bytes_texts(
-            BytesColumn(values.data, values.offsets).to_list(), text=column.is_text, quoted=quoted
-        )
+        texts = _bytes_texts(values, text=column.is_text, quoted=quoted)
     else:
         texts = number_texts(values.reshape(-1), quoted=quoted)
     for i in range(len(shape) - 1, 0, -1):
@@ -100,9 +100,18 @@ def _lists(texts: list[str], offsets: Any) -> list[str]:
 # Values -----------------------------------------------------------------------------------------------------
 
 
-def bytes_texts(values: list[bytes], *, text: bool, quoted: bool) -> list[str]:
+def _bytes_texts(values: BytesColumn, *, text: bool, quoted: bool) -> list[str]:
     """Text as such, everything else in base64; all of it, unless the column is one of text."""
-    return [_bytes_text(value, text=text, quoted=quoted) for value in values]
+    offsets = values.offsets - values.offsets[0]
+    data = values.data[int(values.offsets[0]) : int(values.offsets[-1])].tobytes()
+    if text and data.isascii() and is_text(data) and _MARK not in (whole := data.decode()):
+        # Nothing odd in any of them, and every character one byte: the offsets are good for the text too.
+        plain = [whole[a:b] for a, b in pairwise(offsets.tolist())]
+        return list(map(_json_string, plain)) if quoted else plain
+    return [
+        _bytes_text(value, text=text, quoted=quoted)
+        for value in BytesColumn(values.data, values.offsets).to_list()
+    ]
 
 
 def _bytes_text(value: bytes, *, text: bool, quoted: bool) -> str:
