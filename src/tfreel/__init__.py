@@ -44,6 +44,7 @@ if _typing.TYPE_CHECKING:
         SequenceExample,
     )
     from tfreel.packing import PackReport, pack
+    from tfreel.unpacking import UnpackReport, unpack
 
 __version__ = "0.1.0"
 
@@ -87,6 +88,7 @@ __all__ = [
     "TfreelError",
     "TfreelWarning",
     "TruncatedError",
+    "UnpackReport",
     "UnsafeInputError",
     "VarLenFeature",
     "Writer",
@@ -105,6 +107,7 @@ __all__ = [
     "repair",
     "save",
     "tensor",
+    "unpack",
     "verify",
 ]
 
@@ -112,7 +115,9 @@ _ROOMS = {
     "Dataset": "tfreel.dataset",
     "DatasetIterator": "tfreel.dataset",
     "PackReport": "tfreel.packing",
+    "UnpackReport": "tfreel.unpacking",
     "pack": "tfreel.packing",
+    "unpack": "tfreel.unpacking",
 }
 
 

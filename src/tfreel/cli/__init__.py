@@ -29,6 +29,7 @@ COMMANDS = {
     "index": "Write an index beside each file, for fast random access.",
     "pack": "Make a data set of TFRecords of SOURCE in the folder OUT.",
     "cat": "Join files, and slice, sample, re-shard or recompress them.",
+    "unpack": "Write records as ordinary files: images, CSV, JSON, Parquet.",
     "completion": "Print the completion script for a shell.",
 }
 

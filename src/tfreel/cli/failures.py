@@ -18,6 +18,10 @@ BROKEN_PIPE = 141
 # The library's advice is for people who write Python. This is what it means here.
 _ADVICE = (
     ('mode="w" replaces it, mode="a" adds to it', "--force replaces it"),
+    ("force=True replaces it", "--force replaces it"),
+    ("or say it with to=", "or say it with --to"),
+    ("say which with column=", "say which with --column"),
+    ('binary="drop" leaves', "--binary drop leaves"),
     ('mode="w" replaces it', "--force replaces it"),
     ("force=True replaces it", "--force replaces it"),
     ('on_error="skip" leaves out', "--on-error skip leaves out"),

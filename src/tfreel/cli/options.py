@@ -22,6 +22,12 @@ def _without_sidecars(ctx: click.Context, param: click.Parameter, paths: tuple[s
     return [path for path in paths if not path.endswith(SIDECAR_SUFFIXES)] or list(paths)
 
 
+def parse_names(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
+    """The names in ``A,B``; None if there are none."""
+    del ctx, param
+    return None if value is None else [name.strip() for name in value.split(",") if name.strip()] or None
+
+
 paths_argument = click.argument("paths", nargs=-1, required=True, type=PATH, callback=_without_sidecars)
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="No progress and no summary on standard error."
@@ -97,11 +103,6 @@ def parse_size(text: str) -> int:
     if size < 1:
         raise click.BadParameter("a size must be at least one byte.")
     return size
-
-
-def parse_words(text: str) -> list[str]:
-    """The words of a list like ``apple,orange``."""
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _pairs(text: str, form: str) -> dict[str, str]:

@@ -14,10 +14,10 @@ from tfreel.cli.options import (
     format_options,
     level_option,
     parse_fractions,
+    parse_names,
     parse_picture_size,
     parse_renames,
     parse_size,
-    parse_words,
     quiet_option,
 )
 
@@ -66,7 +66,7 @@ _KEYS = {
 )
 @click.option("--rename", type=parse_renames, metavar="OLD=NEW,…", help="New names for some features.")
 @click.option("--labels", metavar="HOW", help="folder, name:apple,orange, regex:(.*)_ or a CSV table.")
-@click.option("--classes", type=parse_words, metavar="A,B,…", help="Of all classes, in the order of ids.")
+@click.option("--classes", callback=parse_names, metavar="A,B,…", help="Of all classes, in the order of ids.")
 @click.option("--store", type=click.Choice(["encoded", "raw"]), help="Pictures as files, or decoded.")
 @click.option("--resize", type=parse_picture_size, metavar="HxW|short=N", help="Pictures.")
 @click.option("--to", type=click.Choice(["jpeg", "png", "webp"]), help="Encode pictures again.")

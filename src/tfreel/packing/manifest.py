@@ -14,7 +14,7 @@ from tfreel.packing.layout import Layout, Shard
 from tfreel.packing.report import SplitReport, Tally
 from tfreel.packing.source import Listing, digest
 from tfreel.packing.work import Work
-from tfreel.storage.folder import manifest_content
+from tfreel.storage.dataset_folder import manifest_content
 
 
 def split_reports(

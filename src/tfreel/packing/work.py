@@ -14,7 +14,7 @@ import shutil
 from contextlib import suppress
 from typing import Any, Self
 
-from tfreel.storage.folder import MANIFEST_NAME, WORK_NAME, read_folder
+from tfreel.storage.dataset_folder import MANIFEST_NAME, WORK_NAME, read_folder
 from tfreel.storage.paths import INDEX_SUFFIX, display
 from tfreel.storage.publish import sync_directory, write_atomically
 

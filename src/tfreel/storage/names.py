@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import BinaryIO, TypeAlias
 
-from tfreel.storage.folder import MANIFEST_NAME, Folder, is_folder, read_folder
+from tfreel.storage.dataset_folder import MANIFEST_NAME, Folder, is_folder, read_folder
 from tfreel.storage.manifest import MANIFEST_SUFFIX, check_manifest, shards_of_manifest
 from tfreel.storage.paths import INDEX_SUFFIX, display, shard_name
 
