@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -94,7 +95,7 @@ class ImageFolder(PictureListing):
         row = self._pictures.features(self._tree.read(item.name), item.name)
         if item.label is not None:
             row["image/class/label"] = self._ids[item.label]
-            row["image/class/text"] = item.label
+            row["image/class/text"] = os.fsencode(item.label)
         return row
 
     def identity(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class Pictures:
             "image/format": found.kind,
             "image/height": found.height,
             "image/width": found.width,
-            "image/filename": name,
+            "image/filename": os.fsencode(name),
         }
 
 
