@@ -99,15 +99,15 @@ class Reading:
             raise ValueError(f'dct must be "accurate" or "fast", not {self.dct!r}')
 
     def pixels(self, data: bytes, *, enough: int | Size | None = None) -> npt.NDArray[Any]:
-        """What `decode` gives. A JPEG may come smaller, but not smaller than `enough` if that is given."""
+        """What `decode` gives. Where a size is enough, a JPEG may come smaller, but not much below that."""
         found = kind_of(data)
         kind, size = found.kind, (found.height or 0, found.width or 0)
         refuse_bomb(kind, size[1], size[0], self.max_pixels)
         stored = pixels_of(kind, data)
         turn = stored.orientation if self.orient and kind not in _ALWAYS_UPRIGHT else 1
         if kind == "jpeg" and self.mode != "labels" and all(size) and not stored.inks:
-            at_least = None if enough is None else _turned(target(enough, *_turned(size, turn)), turn)
-            pixels = self._of_jpeg(data, size, stored, shrinking(size, at_least))
+            wanted = None if enough is None else _turned(target(enough, *_turned(size, turn)), turn)
+            pixels = self._of_jpeg(data, size, stored, shrinking(size, wanted))
         else:
             pixels = self._by_pillow(kind, data, stored)
         return upright(pixels, turn)

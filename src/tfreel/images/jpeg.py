@@ -25,16 +25,18 @@ def _simplejpeg() -> Any:
     return simplejpeg
 
 
-def shrinking(size: Size, at_least: Size | None) -> int:
-    """By how much a JPEG decoder may divide the sides, so that they are still as long as is wanted."""
-    if at_least is None:
+def shrinking(size: Size, wanted: Size | None) -> int:
+    """By how much a JPEG decoder may divide the sides, for an image that will be resized anyway.
+
+    They may get shorter than is wanted by a tenth: to make an image a little larger again does less harm than
+    to decode four times as many pixels, of which bilinear resizing then leaves most out.
+    """
+    if wanted is None:
         return 1
-    fits = (
-        by
-        for by in (8, 4, 2)
-        if all(-(-side // by) >= least for side, least in zip(size, at_least, strict=True))
-    )
-    return next(fits, 1)
+    for by in (8, 4, 2):
+        if all(-(-side // by) * 10 >= goal * 9 for side, goal in zip(size, wanted, strict=True)):
+            return by
+    return 1
 
 
 def decode_jpeg(data: bytes, size: Size, *, gray: bool, dct: Dct, shrink: int, max_pixels: int) -> U8:
