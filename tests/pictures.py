@@ -31,6 +31,13 @@ def jpeg(height: int = 20, width: int = 30, *, seed: int = 0, mode: str = "RGB",
     return saved(Image.fromarray(colours(height, width, seed)).convert(mode), "JPEG", **options)
 
 
+def ycck() -> bytes:
+    """A JPEG with inks stored as luminance, colours and black, as Photoshop does: a flag says so."""
+    data = jpeg(mode="CMYK")
+    flag = data.index(b"Adobe") + 11
+    return data[:flag] + b"\2" + data[flag + 1 :]
+
+
 def palette_png(ids: npt.NDArray[np.uint8], colormap: npt.NDArray[np.uint8], **options: Any) -> bytes:
     image = Image.frombytes("P", ids.shape[::-1], ids.tobytes())
     image.putpalette(colormap.tobytes())

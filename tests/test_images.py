@@ -20,7 +20,7 @@ import tfreel
 from tfreel import images
 from tfreel.images import jpeg as jpeg_module
 
-from pictures import ALPHA, IDS, colours, jpeg, palette_png, raw_png, saved, with_orientation
+from pictures import ALPHA, IDS, colours, jpeg, palette_png, raw_png, saved, with_orientation, ycck
 
 # What each file holds, as (shape, dtype) of mode="keep".
 KEPT: dict[str, tuple[bytes, tuple[int, ...], str]] = {
@@ -28,6 +28,7 @@ KEPT: dict[str, tuple[bytes, tuple[int, ...], str]] = {
     "jpeg gray": (jpeg(mode="L"), (20, 30, 1), "uint8"),
     "jpeg progressive": (jpeg(progressive=True), (20, 30, 3), "uint8"),
     "jpeg cmyk": (jpeg(mode="CMYK"), (20, 30, 3), "uint8"),
+    "jpeg ycck": (ycck(), (20, 30, 3), "uint8"),
     "jpeg rgb": (jpeg(keep_rgb=True), (20, 30, 3), "uint8"),
     "png": (saved(colours(), "PNG"), (20, 30, 3), "uint8"),
     "png gray": (saved(colours()[:, :, 0], "PNG"), (20, 30, 1), "uint8"),
@@ -170,9 +171,11 @@ def test_the_gray_of_a_jpeg_is_its_luminance(library: str) -> None:
         assert np.array_equal(images.decode(jpeg(), "gray")[:, :, 0], np.asarray(image))
 
 
-def test_inks_become_colours(library: str) -> None:
-    with Image.open(io.BytesIO(jpeg(mode="CMYK"))) as image:
-        assert np.array_equal(images.decode(jpeg(mode="CMYK")), np.asarray(image.convert("RGB")))
+@pytest.mark.parametrize("data", [jpeg(mode="CMYK"), ycck()], ids=["CMYK", "YCCK"])
+def test_inks_become_colours(library: str, data: bytes) -> None:
+    with Image.open(io.BytesIO(data)) as image:
+        assert image.mode == "CMYK"
+        assert np.array_equal(images.decode(data), np.asarray(image.convert("RGB")))
 
 
 @pytest.mark.parametrize("options", [{}, {"progressive": True}])
@@ -205,6 +208,20 @@ def _outcome(data: bytes) -> Any:
         return images.decode(data).tobytes()
     except tfreel.TfreelError as error:
         return str(error)
+
+
+def test_what_libjpeg_only_warns_of_is_decoded() -> None:
+    data = jpeg(40, 60)
+    odd = data[:-2] + b"junk" + data[-2:]
+    assert np.array_equal(images.decode(odd), images.decode(data))
+    assert np.array_equal(images.decode(odd, dct="fast"), images.decode(data, dct="fast"))
+    with pytest.raises(tfreel.DecodeError):
+        images.decode(data[:-30], dct="fast")
+    scan = data.index(b"\xff\xda")
+    odd = data[:scan] + b"junk" + data[scan:]
+    assert np.array_equal(images.decode(odd), images.decode(data))
+    with pytest.raises(tfreel.DecodeError, match=r'extraneous bytes .*; dct="accurate" is more patient'):
+        images.decode(odd, dct="fast")
 
 
 def test_the_fast_transform_needs_simplejpeg(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,6 +323,17 @@ def test_an_image_of_billions_of_pixels_is_refused_before_it_takes_memory(kind: 
         with pytest.raises(tfreel.UnsafeInputError, match="max_pixels= allows more") as caught:
             read(bomb(kind))
         assert caught.value.kind == "image_too_large"
+
+
+def test_a_header_that_libraries_could_read_in_two_ways_gives_nobody_more_memory(library: str) -> None:
+    """A marker without a length, in front of a frame that is hidden if one takes it for a length."""
+    small = jpeg()
+    frame = small.index(b"\xff\xc0")
+    large = small[frame : frame + 5] + struct.pack(">HH", 9000, 9000) + small[frame + 9 : frame + 19]
+    for marker in (b"\xff\xd0", b"\xff\x01", b"\xff\xfe\0\x04\xff\xd8", b"\xff\xff", b"\0"):
+        data = small[:2] + marker + large + bytes(0xFFC0 - 17) + small[2:]
+        with pytest.raises((tfreel.DecodeError, tfreel.UnsafeInputError)):
+            images.decode(data, max_pixels=1_000_000)
 
 
 def test_the_limit_of_pixels_is_an_error_at_once_and_can_be_moved() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tfreel.images.headers import broken
 from tfreel.images.pillow import loaded
 from tfreel.images.sizes import Size
 
@@ -61,17 +62,22 @@ def decode_jpeg(data: bytes, size: Size, *, gray: bool, dct: Dct, shrink: int, m
         pixels = _by_pillow(data, size, gray=gray, shrink=shrink, max_pixels=max_pixels)
     if dct == "accurate":
         return pixels
-    return _by_simplejpeg(data, size, gray=gray, dct=dct, shrink=shrink, strict=False)
+    try:
+        return _by_simplejpeg(data, size, gray=gray, dct=dct, shrink=shrink, strict=False)
+    except ValueError as error:
+        raise broken("jpeg", f'{error}; dct="accurate" is more patient') from error
 
 
 def _by_simplejpeg(data: bytes, size: Size, *, gray: bool, dct: Dct, shrink: int, strict: bool) -> U8:
-    height, width = size
+    height, width = (-(-side // shrink) for side in size)
     pixels: U8 = _simplejpeg().decode_jpeg(
         data,
         "GRAY" if gray else "RGB",
         fastdct=dct == "fast",
-        min_height=-(-height // shrink),
-        min_width=-(-width // shrink),
+        min_height=height,
+        min_width=width,
+        # As much as the header says that we read: if the library finds a larger image, it must not take more.
+        buffer=np.empty(height * width * (1 if gray else 3), np.uint8),
         strict=strict,
     )
     return pixels

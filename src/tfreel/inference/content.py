@@ -128,6 +128,9 @@ def jpeg_segments(value: bytes) -> Iterator[tuple[int, int, int]]:
         if marker == 0xFF:  # a fill byte
             offset += 1
             continue
+        if marker == 0x01 or 0xD0 <= marker <= 0xD8:  # these stand alone
+            offset += 2
+            continue
         if marker == 0xDA or length < 2:
             return
         yield marker, offset + 4, offset + 2 + length
