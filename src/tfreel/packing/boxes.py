@@ -50,12 +50,15 @@ def size_of(data: bytes) -> Size:
     """The size of a picture as its own header has it: annotations may say anything.
 
     Raises:
-        RejectError: Its size cannot be told.
+        DecodeError: It has none.
     """
     found = content_of(data)
-    if found.width is None or found.height is None:
-        raise RejectError("its size cannot be told")
-    return Size(found.width, found.height)
+    if found.width and found.height:
+        return Size(found.width, found.height)
+    from tfreel import images  # which knows more formats
+
+    probed = images.probe(data)
+    return Size(probed.width, probed.height)
 
 
 def within(box: Box, size: Size, what: str, *, clip: bool) -> Box | None:
@@ -113,6 +116,11 @@ def box_features(boxes: Sequence[Box]) -> dict[str, object]:
 def whole_numbers(values: Sequence[int]) -> object:
     """A feature of int64, also if there are no values."""
     return np.array(values, np.int64)
+
+
+def floats(values: Sequence[float]) -> object:
+    """A feature of float32, also if there are no values."""
+    return np.array(values, np.float64)
 
 
 def texts(values: Sequence[str] | Sequence[bytes]) -> object:

@@ -97,8 +97,7 @@ class ObjectListing(PictureListing, Generic[ThingT]):
     def row(self, index: int) -> dict[str, object]:
         found = self._annotated[index]
         data = self._tree.read(found.item.name)
-        row = picture_row(self._pictures, data, found.item.name, found.source_id)
-        size = size_of(data)
+        row, size = picture_row(self._pictures, data, found.item.name, found.source_id)
         kept: list[ThingT] = []
         boxes: list[Box] = []
         for number, thing in enumerate(found.things, 1):
@@ -111,12 +110,12 @@ class ObjectListing(PictureListing, Generic[ThingT]):
         row.update(box_features(boxes))
         row["image/object/class/label"] = whole_numbers([thing.label for thing in kept])
         row["image/object/class/text"] = texts([thing.name for thing in kept])
-        row.update(self._more(kept, size))
+        row.update(self._more(kept, size, row))
         return row
 
     @abstractmethod
-    def _more(self, things: Sequence[ThingT], size: Size) -> dict[str, object]:
-        """What else this source knows of the objects of a picture of this size."""
+    def _more(self, things: Sequence[ThingT], size: Size, row: Mapping[str, object]) -> dict[str, object]:
+        """What else this source knows of the objects of a picture of this size, which became this row."""
 
     @abstractmethod
     def _more_features(self) -> dict[str, Feature]:
@@ -136,14 +135,22 @@ class ObjectListing(PictureListing, Generic[ThingT]):
         return digest(self._tree.identity(), self._options, sorted(self.classes.items()), self.items)
 
 
-def picture_row(pictures: Pictures, data: bytes, name: str, source_id: str) -> dict[str, object]:
-    """What a record says of a picture itself, with what TensorFlow's scripts add: what it is known by."""
+def picture_row(pictures: Pictures, data: bytes, name: str, source_id: str) -> tuple[dict[str, object], Size]:
+    """What a record says of a picture itself, with what TensorFlow's scripts add; and its size.
+
+    Raises:
+        RejectError: It is no picture.
+        DecodeError: It is damaged.
+    """
     row = pictures.features(data, name)
+    size = size_of(data)
+    if row.get("image/height") is None:  # of a format that says so only deep inside
+        row.update({"image/height": size.height, "image/width": size.width})
     row["image/source_id"] = source_id
     encoded = row.get("image/encoded")
     if isinstance(encoded, bytes):
         row["image/key/sha256"] = hashlib.sha256(encoded).hexdigest()
-    return row
+    return row, size
 
 
 def refuse_turning(options: PictureOptions) -> None:

@@ -11,9 +11,8 @@ from tfreel.packing.pictures import PictureListing
 from tfreel.packing.source import Remark
 from tfreel.packing.tree import Tree
 from tfreel.packing.voc_layout import Root, laid_out, roots
+from tfreel.packing.voc_masks import Color
 from tfreel.storage.paths import display
-
-Color = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,11 @@ def opened(tree: Tree, options: Options) -> PictureListing:
     if task == "detection":
         from tfreel.packing.voc_detection import Detection
 
-        listing = Detection(tree, found, options)
+        listing: PictureListing = Detection(tree, found, options)
+    elif task == "segmentation":
+        from tfreel.packing.voc_segmentation import Segmentation
+
+        listing = Segmentation(tree, found, options)
     else:
         raise ValueError(f'task must be "detection" or "segmentation", not {task!r}')
     if options.task is None:

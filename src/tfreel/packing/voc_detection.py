@@ -67,8 +67,8 @@ class Detection(ObjectListing[_Thing]):
         self.skipped.extend(skipped)
         return members
 
-    def _more(self, things: Sequence[_Thing], size: Size) -> dict[str, object]:
-        del size
+    def _more(self, things: Sequence[_Thing], size: Size, row: Mapping[str, object]) -> dict[str, object]:
+        del size, row
         return {
             "image/object/difficult": whole_numbers([thing.said.difficult for thing in things]),
             "image/object/occluded": whole_numbers([thing.said.occluded for thing in things]),
