@@ -112,15 +112,19 @@ def test_what_a_list_promises_and_is_not_there_is_a_problem_of_that_item(tmp_pat
         tmp_path, {"a": annotation(), "b": annotation()}, {"train": "a\nb\nx\n../../a\na\n", "val": "a\n"}
     )
     (root / "VOCdevkit/VOC2007/Annotations/b.xml").unlink()
-    made = opened(root).make(range(6))
+    listing = opened(root)
+    made = listing.make(range(6))
     assert len(made.records) == 1
-    assert sorted(reject.text.rpartition(" lists it, ")[2] for reject in made.rejects) == [
-        "and there is no such picture",
-        "and there is no such picture",
-        "has no annotation",
-        "is listed for train and for val",
-        "is listed twice",
+    assert sorted(
+        (reject.name.removeprefix("VOCdevkit/VOC2007/"), reject.text) for reject in made.rejects
+    ) == [
+        ("ImageSets/Main/train.txt: entry 3", "there is no picture 'x'"),
+        ("ImageSets/Main/train.txt: entry 4", "there is no picture '../../a'"),
+        ("ImageSets/Main/train.txt: entry 5", "'a' is listed twice"),
+        ("ImageSets/Main/val.txt: entry 1", "'a' is listed for train and for val"),
+        ("JPEGImages/b.jpg", "has no annotation"),
     ]
+    assert len({item.name for item in listing.items}) == 6
 
 
 def test_without_lists_all_annotated_pictures_are_taken(tmp_path: Path) -> None:

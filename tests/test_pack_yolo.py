@@ -150,7 +150,7 @@ def test_splits_of_the_same_pictures_are_none(tmp_path: Path) -> None:
     root = put(tmp_path, {"images/a.jpg": jpeg(), "labels/a.txt": LABELS})
     listing = opened(put(root, {"data.yaml": "train: images\nval: images\nnames: [cat, dog]"}))
     assert splits_of(listing) == {"images/a.jpg": None}
-    assert listing.skipped[0].text == "has splits of the same pictures, which are no splits"
+    assert listing.notes == ["data.yaml has splits of the same pictures, which are none"]
 
 
 def test_without_a_word_folders_are_splits(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class Coco(ObjectListing[CocoObject]):
         self._lookup = Lookup(tree)
         self._taken: dict[str, str] = {}
         found = [self._one(one, image) for one in documents for image in one.images]
-        self.skipped.extend(Remark(one.path, one.lost) for one in documents if one.lost)
+        self.notes.extend(f"{display(one.path)}: {one.lost}" for one in documents if one.lost)
         self.skipped.extend(self._left_out(paths))
         self._fill(found)
 
@@ -105,9 +105,11 @@ class Coco(ObjectListing[CocoObject]):
                 name = self._lookup.find(image.file_name, _folders(document.path))
             except (UnsafeInputError, RejectError) as error:
                 problem = problem or f"its picture {error}"
-        if problem is None:
-            other = self._taken.setdefault(name, image.where)
-            problem = None if other == image.where else f"is also what {display(other)} speaks of"
+        other = self._taken.setdefault(name, image.where)
+        if other != image.where:
+            # Of the picture there is an item already, and no two of them may have the same name.
+            problem = problem or f"is of {display(name)}, as {display(other)} is"
+            name = image.where
         size = 0 if problem else self._tree.entries[name].bytes
         return Annotated(Item(name, size, split, problem=problem), str(image.id), image.objects)
 

@@ -73,6 +73,7 @@ class Source(ABC):
         classes: The names of the classes, by their ids; empty where there are none.
         label: The feature that holds the id of the class, if there is one.
         skipped: What lies there and is no item, each with the reason: told to the user.
+        notes: What else the user should know of the source, each a sentence.
         features: What to read the records with, where that is known for certain.
     """
 
@@ -82,6 +83,7 @@ class Source(ABC):
         self.classes: dict[int, str] = {}
         self.label: str | None = None
         self.skipped: list[Remark] = []
+        self.notes: list[str] = []
         self.features: dict[str, Feature] | None = None
 
     @abstractmethod

@@ -8,11 +8,9 @@ from typing import Literal
 
 from tfreel.packing.objects import ObjectOptions
 from tfreel.packing.pictures import PictureListing
-from tfreel.packing.source import Remark
 from tfreel.packing.tree import Tree
 from tfreel.packing.voc_layout import Root, laid_out, roots
 from tfreel.packing.voc_masks import Color
-from tfreel.storage.paths import display
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +59,8 @@ def opened(tree: Tree, options: Options) -> PictureListing:
         listing = Segmentation(tree, found, options)
     else:
         raise ValueError(f'task must be "detection" or "segmentation", not {task!r}')
-    if options.task is None:
-        listing.skipped.extend(_other_task(found, task))
+    if options.task is None and task == "detection" and any(root.masks for root in found):
+        listing.notes.append('there are masks too: task="segmentation" packs them instead of boxes')
     return listing
 
 
@@ -72,12 +70,3 @@ def _task_for(found: Sequence[Root]) -> Literal["detection", "segmentation"]:
     if any(root.masks for root in found):
         return "segmentation"
     raise ValueError("a VOC data set has JPEGImages, and beside it Annotations or SegmentationClass")
-
-
-def _other_task(found: Sequence[Root], task: str) -> list[Remark]:
-    """Says how to get what nobody asked for, but might have meant."""
-    return [
-        Remark(f"{display(root.path)}SegmentationClass/", 'task="segmentation" packs masks instead of boxes')
-        for root in found
-        if task == "detection" and root.masks
-    ]

@@ -20,7 +20,7 @@ class Member:
     Attributes:
         key: What lists call it.
         split: That it is listed for.
-        picture: The file.
+        picture: The file; or a place in a list, if there is none.
         partner: The annotation or mask that belongs to it.
         problem: Why it cannot be packed.
     """
@@ -66,19 +66,21 @@ def _listed(
 ) -> Iterator[Member]:
     splits: dict[str, str] = {}
     for split, path in lists.items():
-        for line in listed(tree, path):
+        for number, line in enumerate(listed(tree, path), 1):
             key = _key(root, line)
             picture, partner = root.pictures.get(key), partners.get(key)
-            problem = None
+            # What has no picture of its own is called by its place: no two items may have the same name.
+            place = f"{path}: entry {number}"
             if key in splits:
-                other = splits[key]
-                problem = "is listed twice" if other == split else f"is listed for {other} and for {split}"
+                where = "twice" if splits[key] == split else f"for {splits[key]} and for {split}"
+                yield Member(key, split, place, "", f"{display(line)!r} is listed {where}")
             elif picture is None:
-                problem = f"{display(path)} lists it, and there is no such picture"
+                yield Member(key, split, place, "", f"there is no picture {display(line)!r}")
             elif partner is None:
-                problem = f"has no {what}"
+                yield Member(key, split, picture, "", f"has no {what}")
+            else:
+                yield Member(key, split, picture, partner)
             splits.setdefault(key, split)
-            yield Member(key, split, picture or line, partner or "", problem)
 
 
 def _key(root: Root, line: str) -> str:

@@ -98,6 +98,7 @@ class Yolo(ObjectListing[_Thing]):
         names = config.names if options.classes is None else dict(enumerate(options.classes))
         division = divided(tree, config, self._own_pictures())
         self.skipped.extend(division.skipped)
+        self.notes.extend(division.notes)
         read = {name: _read(tree, name, config, names) for name in division.splits if name in tree}
         self.classes = {number + 1: name for number, name in (names or _numbers(read)).items()}
         problems = division.problems

@@ -25,11 +25,13 @@ class Division:
         splits: The pictures that are taken, each with its split.
         problems: Why a picture that is taken cannot be packed, or one that is not there.
         skipped: The others.
+        notes: What else is to be said.
     """
 
     splits: dict[str, str | None] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     skipped: list[Remark] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def divided(tree: Tree, config: Config, pictures: Sequence[str]) -> Division:
@@ -40,7 +42,7 @@ def divided(tree: Tree, config: Config, pictures: Sequence[str]) -> Division:
     division = Division()
     if len(set(contents)) < len(contents):
         # As people write who have not divided their data yet.
-        division.skipped.append(Remark(config.path, "has splits of the same pictures, which are no splits"))
+        division.notes.append(f"{display(config.path)} has splits of the same pictures, which are none")
         found = {}
     if not found:
         division.splits.update((name, _split_of(name)) for name in pictures)
