@@ -121,7 +121,10 @@ class StateError(TfreelError):
 
 
 class UnsafeInputError(TfreelError):
-    """A path, an archive or an image that tries to break out or to blow up."""
+    """A path, an archive or an image that tries to break out or to blow up.
+
+    Its kind is ``"image_too_large"`` for an image with more pixels than were allowed.
+    """
 
 
 class TfreelWarning(UserWarning):
