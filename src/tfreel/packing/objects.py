@@ -10,19 +10,15 @@ from typing import Generic, Protocol, TypeVar
 
 from tfreel.features.kinds import Feature, FixedLenFeature
 from tfreel.packing.boxes import FEATURES, Box, Size, box_features, size_of, texts, whole_numbers, within
-from tfreel.packing.pictures import PictureListing, PictureOptions, Pictures
+from tfreel.packing.pictures import FILE_FEATURES, PictureListing, PictureOptions, Pictures
 from tfreel.packing.source import Item, digest
 from tfreel.packing.tree import Tree
 
 # What a record says of the picture itself, if it is kept as a file.
 PICTURE_FEATURES: Mapping[str, Feature] = {
-    "image/encoded": FixedLenFeature([], "bytes"),
-    "image/filename": FixedLenFeature([], "bytes"),
-    "image/format": FixedLenFeature([], "bytes"),
-    "image/height": FixedLenFeature([], "int64"),
+    **FILE_FEATURES,
     "image/key/sha256": FixedLenFeature([], "bytes"),
     "image/source_id": FixedLenFeature([], "bytes"),
-    "image/width": FixedLenFeature([], "int64"),
 }
 
 
@@ -80,6 +76,7 @@ class ObjectListing(PictureListing, Generic[ThingT]):
         self._tree = tree
         self._options = options
         self._pictures = Pictures(options)
+        self.keeps_files = options.keeps_files()
         self._annotated: Sequence[Annotated[ThingT]] = ()
         self._kept: dict[int, tuple[str, ...]] = {}  # names of what clipping left, where it took something
         self.skipped = [*tree.skipped]

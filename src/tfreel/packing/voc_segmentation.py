@@ -36,6 +36,7 @@ class Segmentation(PictureListing):
         self._tree = tree
         self._options = options
         self._pictures = Pictures(options)
+        self.keeps_files = options.keeps_files()
         self.classes = mask_classes(options.classes)
         self._masks = Masks(self.classes, options.colormap, options.max_pixels)
         self._present: dict[int, tuple[str, ...]] = {}  # the classes in a mask, once it was looked at
