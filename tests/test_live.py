@@ -197,6 +197,42 @@ def test_a_file_truncated_under_open_records_is_an_error_and_no_dead_process(
     assert run(CHANGED_RECORDS, way, path, *sizes) == "file_changed\n" * 4
 
 
+TRUNCATED_AT_ANY_MOMENT = (
+    TAKE_WAY
+    + """
+import random, threading
+way, path, first = sys.argv[1:]
+take_way(way)
+with open(path, "rb") as file:
+    content = file.read()
+expected = list(tfreel.read(path))
+for round in range(int(first), int(first) + 8):
+    source = random.Random(round)
+    with open(path, "r+b") as file:
+        file.write(content)
+        file.truncate()
+    records = tfreel.open(path)
+    def truncate():
+        with open(path, "r+b") as file:
+            file.truncate(source.randrange(len(content)))
+    timer = threading.Timer(source.random() / 50, truncate)
+    timer.start()
+    for i in [source.randrange(len(expected)) for _ in range(200)]:
+        try:
+            assert records[i] == expected[i]
+        except tfreel.TfreelError as error:
+            assert error.kind in ("file_changed", "compressed_truncated", "compressed_corrupt"), error.kind
+    timer.join()
+"""
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_truncated_in_the_middle_of_reads_kills_no_process(tmp_path: Path, way: str) -> None:
+    path = write(tmp_path / "a", MOST, way.split()[0])
+    assert run(TRUNCATED_AT_ANY_MOMENT, way, path, 0) == ""
+
+
 # Rewritten --------------------------------------------------------------------------------------------------
 
 

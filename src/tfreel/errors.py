@@ -10,7 +10,7 @@
     │   └── FeatureMismatchError     kind, shape or count; .expected .found
     ├── StaleIndexError              the sidecar does not belong to this file
     ├── StateError                   this checkpoint belongs to another reader
-    └── UnsafeInputError             an input that tries to blow up: an image of billions of pixels
+    └── UnsafeInputError             a path, archive or image that tries to break out or blow up
 
 Mistakes that Python has a class for are raised as that class: ``TypeError``, ``ValueError``, ``IndexError``,
 ``FileNotFoundError``, ``OSError``. All errors pickle, so that they survive the way out of a worker process.
@@ -121,10 +121,7 @@ class StateError(TfreelError):
 
 
 class UnsafeInputError(TfreelError):
-    """An input that would take far more memory than its size lets one expect.
-
-    Its kind is ``"image_too_large"`` for an image with more pixels than were allowed.
-    """
+    """A path, an archive or an image that tries to break out or to blow up."""
 
 
 class TfreelWarning(UserWarning):

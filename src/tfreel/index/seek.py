@@ -10,16 +10,20 @@ from __future__ import annotations
 import atexit
 import bisect
 import importlib.util
+import io
 import os
 import threading
 import weakref
 import zlib
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from tfreel.compression import Codec, CodecError
 from tfreel.storage.files import LocalFile
 from tfreel.threads import renew_after_fork, thread_count
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _SNAPSHOT_BYTES = 1 << 22
 _MOST_SNAPSHOTS = 512
@@ -46,17 +50,54 @@ def open_seekable(file: LocalFile, codec: Codec) -> Seekable:
     return Snapshots(file, codec)
 
 
+class _Steady(io.RawIOBase):
+    """A file as it was opened, to read from: what it lost since reads as zeros.
+
+    rapidgzip ends the process when a file ends sooner than it did before. Zeros are damage like any other.
+    """
+
+    def __init__(self, file: LocalFile) -> None:
+        self._file = file
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = (0, self._at, self._file.size)[whence] + offset
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        size = min(len(view), max(0, self._file.size - self._at))
+        data = self._file.read(size, self._at)
+        view[:size] = data.ljust(size, b"\0")
+        self._at += size
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            del self._file  # rapidgzip never lets go of this object: the file must not stay open with it
+        super().close()
+
+
 class _Rapid:
     """Reads by rapidgzip, which builds its own seek points as it goes.
 
-    It is fast, and was not made for files that change: when a file gets shorter in the middle of a read, it
-    ends the process. So the size is looked at before every read. Nor was it made for forks, or for the end of
-    the interpreter: its threads must not live through either. So all its readers are closed before.
+    It is fast, and was not made for forks, nor for the end of the interpreter: its threads must not live
+    through either. So all its readers are closed before.
     """
 
     _lock = threading.RLock()  # of all of them: one keeps all processors busy
     _all: ClassVar[weakref.WeakSet[_Rapid]] = weakref.WeakSet()
     _reader: Any = None
+    _steady: _Steady
 
     def __init__(self, file: LocalFile) -> None:
         self._file = file
@@ -65,18 +106,22 @@ class _Rapid:
 
     def read(self, size: int, offset: int) -> bytes:
         with self._lock:
-            if self._file.current_identity().size < self._file.size:
-                raise CodecError("file_changed", "the file was truncated while it was open", 0)
+            self._check_size()
             try:
                 return self._read(size, offset)
             except (RuntimeError, ValueError) as error:
                 self._close()
+                self._check_size()
                 message = f"the compressed data is damaged ({str(error).splitlines()[0]})"
                 raise CodecError("compressed_corrupt", message, 0) from None
 
+    def _check_size(self) -> None:
+        if self._file.current_identity().size < self._file.size:
+            raise CodecError("file_changed", "the file was truncated while it was open", 0)
+
     def _read(self, size: int, offset: int) -> bytes:
         if self._reader is None:
-            self._reader = self._open()
+            self._open()
             self._reached = 0
         while self._reached + _LARGEST_SEEK_BYTES < offset:
             self._reached += _LARGEST_SEEK_BYTES
@@ -90,19 +135,17 @@ class _Rapid:
             size -= len(part)
         return b"".join(parts)
 
-    def _open(self) -> Any:
+    def _open(self) -> None:
         import rapidgzip
 
-        # The file that is open, whatever has its name by now; opened anew, to have a position of its own.
-        path = f"/proc/self/fd/{self._file.descriptor}"
-        if not os.path.exists(path):
-            path = self._file.path
-        return rapidgzip.open(path, parallelization=thread_count())
+        self._steady = _Steady(self._file)
+        self._reader = rapidgzip.open(self._steady, parallelization=thread_count())
 
     def _close(self) -> None:
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.close()
+            self._steady.close()
 
     def __del__(self) -> None:
         with self._lock:

@@ -1,0 +1,165 @@
+"""The class of a file: from its folder, its name, a table, or whatever the user says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tfreel.storage.paths import display
+
+Labels: TypeAlias = (
+    str | os.PathLike[str] | Sequence[str] | Mapping[str, object] | Callable[[str], object] | None
+)
+
+_FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_path", "name", "id", "image_id")
+_LABEL_COLUMNS = ("label", "class", "category", "target", "class_name", "label_name", "y")
+_LARGEST_TABLE_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The class of a file, or why it has none."""
+
+    name: str | None = None
+    problem: str | None = None
+
+
+Labelling: TypeAlias = Callable[[str], Label]
+
+
+def labelling(labels: Labels, names: Sequence[str], *, below: int = 0) -> Labelling:
+    """How to tell the class of each of these files.
+
+    Args:
+        labels: ``"folder"``: the folder that a file is in, the first one on the way to it. A list of names:
+            the one that is part of the file's own name, in upper or lower case. ``"regex:…"``: what the first
+            group finds in the file's own name. A path: a CSV or TSV table of files and labels. A mapping from
+            file names to labels. A function that is given the path of a file in the source. None: the folder,
+            if the files are in folders; else they have no class.
+        names: All files.
+        below: How many folders at the top are something else.
+    """
+    if labels is None:
+        in_folders = any(name.count("/") > below for name in names)
+        return (lambda name: _by_folder(name, below)) if in_folders else (lambda _: Label())
+    if callable(labels):
+        return lambda name: _given(labels(name))
+    if isinstance(labels, Mapping):
+        return _by_table(labels, "the mapping of labels")
+    if isinstance(labels, (str, os.PathLike)):
+        return _told(os.fspath(labels), below)
+    return lambda name: _by_word(name, labels)
+
+
+def _told(text: str, below: int) -> Labelling:
+    if text == "folder":
+        return lambda name: _by_folder(name, below)
+    if text.startswith("name:"):
+        words = [word.strip() for word in text.removeprefix("name:").split(",")]
+        return lambda name: _by_word(name, words)
+    if text.startswith("regex:"):
+        pattern = re.compile(text.removeprefix("regex:"))
+        return lambda name: _by_pattern(name, pattern)
+    if os.path.isfile(text):
+        return _by_table(read_table(text), f"the table {display(text)!r}")
+    raise ValueError(
+        f'labels={text!r} is neither "folder", "name:apple,orange", "regex:(.*)_" nor a table that exists'
+    )
+
+
+def _given(value: object) -> Label:
+    if value is None:
+        return Label(problem="the function gave no label")
+    return Label(str(value))
+
+
+def _by_folder(name: str, below: int) -> Label:
+    folders = name.split("/")[below:-1]
+    return Label(folders[0]) if folders else Label(problem="lies in no class folder")
+
+
+def _by_word(name: str, words: Sequence[str]) -> Label:
+    # Of the name alone: the folders above may hold any word by chance.
+    own = posixpath.basename(name).lower()
+    found = [word for word in words if word.lower() in own]
+    # A longer word that holds a shorter one is the better match: pineapple is no apple.
+    longest = [word for word in found if not any(word != other and word in other for other in found)]
+    if len(longest) == 1:
+        return Label(longest[0])
+    what = "none" if not found else " and ".join(map(repr, longest))
+    return Label(problem=f"{what} of the labels {', '.join(map(repr, words))} is in its name")
+
+
+def _by_pattern(name: str, pattern: re.Pattern[str]) -> Label:
+    found = pattern.search(posixpath.basename(name))
+    text = found and (found[1] if pattern.groups else found[0])
+    return Label(text) if text else Label(problem=f"the pattern {pattern.pattern!r} finds no label in it")
+
+
+def _by_table(table: Mapping[str, object], what: str) -> Labelling:
+    """By the path of a file, its name, or its name without suffix: what the table has."""
+
+    def label_of(name: str) -> Label:
+        own = posixpath.basename(name)
+        for key in (name, own, posixpath.splitext(name)[0], posixpath.splitext(own)[0]):
+            if key in table:
+                return Label(str(table[key]))
+        return Label(problem=f"{what} does not name it")
+
+    return label_of
+
+
+def read_table(path: str) -> dict[str, str]:
+    """The labels in a CSV or TSV table, by the names of files.
+
+    Raises:
+        ValueError: It is no such table, or says two different things of a file.
+    """
+    with open(path, "rb") as file:
+        data = file.read(_LARGEST_TABLE_BYTES)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{display(path)}: line {line} is not UTF-8") from None
+    delimiter = "\t" if path.lower().endswith(".tsv") or "\t" in text.partition("\n")[0] else ","
+    rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+    if not rows or len(rows[0]) < 2:
+        raise ValueError(f"{display(path)}: a table of labels has a column of files and one of labels")
+    file_column, label_column, body = _columns(rows)
+    table: dict[str, str] = {}
+    for number, row in enumerate(body, 1):
+        if len(row) <= max(file_column, label_column):
+            raise ValueError(f"{display(path)}: row {number} has {len(row)} columns")
+        key, label = row[file_column].strip().replace("\\", "/").removeprefix("./"), row[label_column].strip()
+        if table.setdefault(key, label) != label:
+            raise ValueError(f"{display(path)}: two labels for {key!r}: {table[key]!r} and {label!r}")
+    return table
+
+
+def _columns(rows: list[list[str]]) -> tuple[int, int, list[list[str]]]:
+    """Where files and labels are, and the rows without the head, if there is one."""
+    head = [cell.strip().lower() for cell in rows[0]]
+    files = [head.index(name) for name in _FILE_COLUMNS if name in head]
+    labels = [head.index(name) for name in _LABEL_COLUMNS if name in head]
+    if files and labels:
+        return files[0], labels[0], rows[1:]
+    return 0, 1, rows
+
+
+def class_ids(labels: Iterable[str | None], classes: Sequence[str] | None) -> dict[int, str]:
+    """The names of classes by their ids: as given, else sorted from 0 on; numbers stand for themselves."""
+    if classes is not None:
+        if len(set(classes)) < len(classes):
+            raise ValueError(f"classes holds a name twice: {', '.join(classes)}")
+        return dict(enumerate(classes))
+    names = {label for label in labels if label is not None}
+    if names and all(re.fullmatch(r"0|[1-9]\d{0,17}", name) for name in names):
+        return {int(name): name for name in sorted(names, key=int)}
+    return dict(enumerate(sorted(names)))
