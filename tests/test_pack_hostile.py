@@ -16,6 +16,7 @@ import pytest
 
 import tfreel
 from photos import photo_folder, picture
+from tfreel import _core
 from tfreel.packing import archives
 from tfreel.packing.tree import Directory, confined
 
