@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 import tfreel
-from photos import photo_folder, picture
 from tfreel import _core
 from tfreel.packing import archives
 from tfreel.packing.tree import Directory, confined
+
+from photos import photo_folder, picture
 
 
 def skipped(report: tfreel.PackReport) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def in_threads(
 
 def in_order(
     pieces: Iterable[Callable[[], Result]], threads: int | None = None, *, ahead: int | None = None
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The results of pieces of work, in their order, from several threads.
 
     Args:
