@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def records_of(listing: Listing, indices: Sequence[int]) -> Made:
     """The records of some items of a listing, and those that could not become one."""
     made = Made()
+    records: list[bytes] = []
     for index in indices:
         name, problem = listing.items[index].name, listing.items[index].problem
         if problem is not None:
@@ -27,9 +28,10 @@ def records_of(listing: Listing, indices: Sequence[int]) -> Made:
         except (RejectError, OSError, TfreelError, ValueError, TypeError) as error:
             made.rejects.append(Remark(name, reason_of(error)))
             continue
-        made.records.append(record)
+        records.append(record)
         made.remarks.extend(Remark(name, text) for text in listing.remarks(index, row))
         made.counts.update(listing.class_names(index))
+    made.records = records
     return made
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from tfreel import _core
 from tfreel.features.kinds import Feature
 
 
@@ -59,7 +60,7 @@ class Made:
         counts: How often each class is among the records, by its name.
     """
 
-    records: list[bytes] = field(default_factory=list)
+    records: list[bytes] | _core.Block = field(default_factory=list)
     rejects: list[Remark] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
