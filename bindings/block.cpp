@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "file.hpp"
 #include "sources.hpp"
 
 namespace tfreel::python {
@@ -128,6 +129,25 @@ PyObject* iterator_next(PyObject* self) {
                                    static_cast<Py_ssize_t>(bytes.size()));
 }
 
+// The list may change while others run: the records themselves are held here.
+Block framed_list(nb::list records) {
+  static const auto pool = std::make_shared<BufferPool>();
+  std::vector<nb::object> held;
+  std::vector<std::span<const std::byte>> payloads;
+  for (nb::handle record : records) {
+    if (!PyBytes_Check(record.ptr())) throw nb::type_error("records must be bytes");
+    held.push_back(nb::borrow(record));
+    payloads.push_back(BytesView(record).bytes());
+  }
+  const Unlocked unlocked;
+  return framed(payloads, *pool);
+}
+
+void write_to(const Block& block, int descriptor) {
+  const Unlocked unlocked;
+  write_all(descriptor, {block.frames()});
+}
+
 PyObject* iterator_self(PyObject* self) { return Py_NewRef(self); }
 
 PyType_Slot iterator_slots[] = {{Py_tp_iter, reinterpret_cast<void*>(iterator_self)},
@@ -144,6 +164,7 @@ void bind_block(nb::module_& module) {
       .def(
           "frames", [](const Block& block) { return to_bytes(block.frames()); },
           "Headers, payloads and footers of all records, as they were read.")
+      .def("write_to", &write_to, nb::arg("descriptor"), "Writes all frames to the descriptor.")
       .def_prop_ro(
           "nbytes", [](const Block& block) { return block.frames().size(); },
           "Bytes of all records, frames included.")
@@ -153,6 +174,8 @@ void bind_block(nb::module_& module) {
       .def_prop_ro("lengths", &column<std::uint64_t, &Entry::length>, "Length of each payload.")
       .def_prop_ro("checksums", &column<std::uint32_t, &Entry::checksum>,
                    "Masked checksum of each payload.");
+
+  module.def("framed", &framed_list, nb::arg("records"), "A block of records, framed.");
 
   nb::class_<BlockIterator>(module, "BlockIterator", nb::type_slots(iterator_slots),
                             "Iterates over the records of the blocks that `_next_block` returns.")

@@ -37,4 +37,20 @@ void BufferPool::give_back(std::unique_ptr<Buffer> buffer) noexcept {
   idle_.erase(smallest);
 }
 
+Block framed(std::span<const std::span<const std::byte>> payloads, BufferPool& pool) {
+  std::size_t total = 0;
+  for (const auto payload : payloads) total += payload.size() + kFrameOverhead;
+  auto buffer = pool.take(total);
+  std::vector<Entry> entries;
+  entries.reserve(payloads.size());
+  std::size_t used = 0;
+  for (const auto payload : payloads) {
+    const auto frame = buffer->bytes().subspan(used, payload.size() + kFrameOverhead);
+    write_frame(payload, frame);
+    entries.push_back({used, payload.size(), used, read_footer(frame)});
+    used += frame.size();
+  }
+  return Block(std::move(buffer), 0, std::move(entries));
+}
+
 }  // namespace tfreel

@@ -81,4 +81,7 @@ class Block {
   std::vector<Entry> entries_;
 };
 
+// A block of these records, framed.
+Block framed(std::span<const std::span<const std::byte>> payloads, BufferPool& pool);
+
 }  // namespace tfreel

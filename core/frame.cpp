@@ -1,5 +1,6 @@
 #include "frame.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tfreel {
@@ -13,6 +14,12 @@ void write_header(std::uint64_t length, std::span<std::byte> out) {
 void write_footer(std::span<const std::byte> payload, std::span<std::byte> out) {
   const std::uint32_t check = mask_crc(crc32c(payload));
   std::memcpy(out.first(sizeof check).data(), &check, sizeof check);
+}
+
+void write_frame(std::span<const std::byte> payload, std::span<std::byte> out) {
+  write_header(payload.size(), out);
+  std::copy(payload.begin(), payload.end(), out.begin() + kHeaderBytes);
+  write_footer(payload, out.last(kFooterBytes));
 }
 
 }  // namespace tfreel

@@ -51,4 +51,7 @@ void write_header(std::uint64_t length, std::span<std::byte> out);
 // Writes the footer for `payload` to the first kFooterBytes of `out`.
 void write_footer(std::span<const std::byte> payload, std::span<std::byte> out);
 
+// Writes header, payload and footer to `out`, which must be just as long.
+void write_frame(std::span<const std::byte> payload, std::span<std::byte> out);
+
 }  // namespace tfreel

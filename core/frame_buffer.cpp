@@ -10,9 +10,7 @@ FrameBuffer::FrameBuffer(std::size_t capacity)
 void FrameBuffer::append(std::span<const std::byte> payload) {
   if (!fits(payload.size())) throw std::length_error("record does not fit the frame buffer");
   const std::span<std::byte> frame(data_.get() + size_, payload.size() + kFrameOverhead);
-  write_header(payload.size(), frame);
-  std::copy(payload.begin(), payload.end(), frame.begin() + kHeaderBytes);
-  write_footer(payload, frame.last(kFooterBytes));
+  write_frame(payload, frame);
   size_ += frame.size();
 }
 

@@ -125,9 +125,7 @@ Block encode_rows(std::span<const TableColumn> columns, std::size_t begin, std::
     if (!buffer) buffer = pool.take(std::max(enough_bytes, frame_bytes));
     if (frame_bytes > buffer->capacity - used) break;
     const auto frame = buffer->bytes().subspan(used, frame_bytes);
-    write_header(message.size(), frame);
-    std::copy(message.begin(), message.end(), frame.begin() + kHeaderBytes);
-    write_footer(message, frame.last(kFooterBytes));
+    write_frame(message, frame);
     entries.push_back({used, message.size(), used, read_footer(frame)});
     used += frame_bytes;
   }

@@ -31,8 +31,19 @@ def public_objects() -> list[object]:
     return [getattr(tfreel, name) for name in tfreel.__all__]
 
 
+def prepare_pictures() -> None:
+    """The folder of pictures that pages and docstrings name."""
+    from PIL import Image
+
+    for kind, colour in (("daisy", "white"), ("rose", "red")):
+        os.makedirs(f"photos/{kind}")
+        for i in range(10):
+            Image.new("RGB", (8 + i, 8), colour).save(f"photos/{kind}/{i}.png")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_blocks_of_the_page_run(page: Path) -> None:
+    prepare_pictures()
     namespace: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(compile(block, str(page), "exec"), namespace)
@@ -52,6 +63,7 @@ def test_shell_blocks_of_the_page_run(page: Path) -> None:
 
 def prepare_shell_files() -> None:
     """The files that shell examples name."""
+    prepare_pictures()
     with tfreel.ShardedWriter("out/train.tfrecord", shards=4) as out:
         out.write_many(f"record {i}".encode() for i in range(1000))
     with tfreel.Writer("train.tfrecord") as single, tfreel.Writer("damaged.tfrecord") as damaged:
@@ -84,6 +96,7 @@ def test_docstring_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             directory = tmp_path / f"doctest-{ran}-{example.name}"
             directory.mkdir()
             monkeypatch.chdir(directory)
+            prepare_pictures()
             result = runner.run(example)
             assert result.failed == 0, example.name
             ran += bool(result.attempted)

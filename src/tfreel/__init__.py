@@ -43,6 +43,8 @@ if _typing.TYPE_CHECKING:
         Int64List,
         SequenceExample,
     )
+    from tfreel.packing import PackReport, pack
+    from tfreel.unpacking import UnpackReport, unpack
 
 __version__ = "0.1.0"
 
@@ -70,6 +72,7 @@ __all__ = [
     "InferredFeatures",
     "Int64List",
     "MissingFeatureError",
+    "PackReport",
     "Ragged",
     "RaggedFeature",
     "Reader",
@@ -85,6 +88,7 @@ __all__ = [
     "TfreelError",
     "TfreelWarning",
     "TruncatedError",
+    "UnpackReport",
     "UnsafeInputError",
     "VarLenFeature",
     "Writer",
@@ -96,22 +100,33 @@ __all__ = [
     "infer_features",
     "load",
     "open",
+    "pack",
     "parse",
     "parse_sequence",
     "read",
     "repair",
     "save",
     "tensor",
+    "unpack",
     "verify",
 ]
 
+_ROOMS = {
+    "Dataset": "tfreel.dataset",
+    "DatasetIterator": "tfreel.dataset",
+    "PackReport": "tfreel.packing",
+    "UnpackReport": "tfreel.unpacking",
+    "pack": "tfreel.packing",
+    "unpack": "tfreel.unpacking",
+}
+
 
 def __getattr__(name: str) -> _typing.Any:
-    """What is imported when it is first asked for: datasets, and messages with all of protobuf."""
+    """What is imported when it is first asked for: what not every program needs."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    room = "tfreel.dataset" if name.startswith("Dataset") else "tfreel.examples.messages"
+    room = _ROOMS.get(name, "tfreel.examples.messages")
     globals()[name] = found = getattr(import_module(room), name)
     return found

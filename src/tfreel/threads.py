@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -85,6 +89,33 @@ def in_threads(
         except BaseException:
             turn.stop()
             raise
+
+
+def in_order(
+    pieces: Iterable[Callable[[], Result]], threads: int | None = None, *, ahead: int | None = None
+) -> Iterator[Result]:
+    """The results of pieces of work, in their order, from several threads.
+
+    Args:
+        pieces: The work. The calling thread takes one when there is room for it.
+        threads: How many to work with.
+        ahead: How many pieces may be begun, or done, before the one that is waited for.
+    """
+    count = thread_count(threads)
+    from concurrent.futures import ThreadPoolExecutor  # here, because it costs as much as all of tfreel
+
+    pending: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(count, thread_name_prefix="tfreel") as pool:
+        try:
+            for piece in pieces:
+                pending.append(pool.submit(piece))
+                if len(pending) > (ahead or 2 * count):
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
 
 
 class AfterFork(Protocol):

@@ -27,7 +27,9 @@ COMMANDS = {
     "verify": "Check every byte and list every fault.",
     "repair": "Save every sound record of SRC in a new file, DST.",
     "index": "Write an index beside each file, for fast random access.",
+    "pack": "Make a data set of TFRecords of SOURCE in the folder OUT.",
     "cat": "Join files, and slice, sample, re-shard or recompress them.",
+    "unpack": "Write records as ordinary files: images, CSV, JSON, Parquet.",
     "completion": "Print the completion script for a shell.",
 }
 

@@ -18,7 +18,16 @@ BROKEN_PIPE = 141
 # The library's advice is for people who write Python. This is what it means here.
 _ADVICE = (
     ('mode="w" replaces it, mode="a" adds to it', "--force replaces it"),
+    ("force=True replaces it", "--force replaces it"),
+    ("or say it with to=", "or say it with --to"),
+    ("say which with column=", "say which with --column"),
+    ('binary="drop" leaves', "--binary drop leaves"),
     ('mode="w" replaces it', "--force replaces it"),
+    ("force=True replaces it", "--force replaces it"),
+    ('on_error="skip" leaves out', "--on-error skip leaves out"),
+    ("follow_links=True follows it", "--follow-links follows it"),
+    ("labels= gives some", "--labels gives some"),
+    ("kind= says what it is", "--kind says what it is"),
     ('on_corrupt="skip" reads past it', "tfreel repair saves the rest"),
     ('index="rebuild" makes a new one, index="memory" does without', "tfreel index makes a new one"),
     ("tfreel.repair makes a sound copy", "tfreel repair saves the rest"),

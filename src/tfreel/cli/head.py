@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tfreel.cli.help import Command
-from tfreel.cli.options import format_options, paths_argument
+from tfreel.cli.options import format_options, parse_names, paths_argument
 
 if TYPE_CHECKING:
     from tfreel.cli.output import Format
@@ -22,11 +22,6 @@ _KEYS = {
     "bytes": "Text is a string. Any other bytes value is an object: content (jpeg, png, tensor, binary, …),"
     " bytes (how many), where they are known width, height, dtype, shape, and with --full base64.",
 }
-
-
-def _parse_names(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
-    del ctx, param
-    return None if value is None else [name.strip() for name in value.split(",") if name.strip()] or None
 
 
 @click.command(
@@ -48,7 +43,7 @@ def _parse_names(ctx: click.Context, param: click.Parameter, value: str | None) 
     metavar="N",
     help="How many, of all files together.",
 )
-@click.option("--columns", metavar="A,B", callback=_parse_names, help="Only these features, in this order.")
+@click.option("--columns", metavar="A,B", callback=parse_names, help="Only these features, in this order.")
 @click.option("--full", is_flag=True, help="Cut no text and no list short; in JSON, add all bytes as base64.")
 @format_options
 def command(

@@ -22,6 +22,12 @@ def _without_sidecars(ctx: click.Context, param: click.Parameter, paths: tuple[s
     return [path for path in paths if not path.endswith(SIDECAR_SUFFIXES)] or list(paths)
 
 
+def parse_names(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
+    """The names in ``A,B``; None if there are none."""
+    del ctx, param
+    return None if value is None else [name.strip() for name in value.split(",") if name.strip()] or None
+
+
 paths_argument = click.argument("paths", nargs=-1, required=True, type=PATH, callback=_without_sidecars)
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="No progress and no summary on standard error."
@@ -97,3 +103,45 @@ def parse_size(text: str) -> int:
     if size < 1:
         raise click.BadParameter("a size must be at least one byte.")
     return size
+
+
+def _pairs(text: str, form: str) -> dict[str, str]:
+    pairs = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise click.BadParameter(f"{part!r} is not of the form {form}.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def parse_renames(text: str) -> dict[str, str]:
+    """The pairs of a text like ``old=new,other=another``."""
+    return _pairs(text, "OLD=NEW")
+
+
+def parse_fractions(text: str) -> dict[str, float]:
+    """The fractions of a text like ``train=0.8,val=0.1,test=0.1``.
+
+    Raises:
+        click.BadParameter: It holds something else.
+    """
+    try:
+        return {name: float(value) for name, value in _pairs(text, "NAME=FRACTION").items()}
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a list like train=0.8,val=0.1,test=0.1.") from None
+
+
+_PICTURE_SIZE = re.compile(r"(?P<height>\d{1,5})x(?P<width>\d{1,5})|short=(?P<short>\d{1,5})")
+
+
+def parse_picture_size(text: str) -> tuple[int, int] | int:
+    """The size in a text like ``96x96`` (height, width), or ``short=256`` for the shorter side.
+
+    Raises:
+        click.BadParameter: It says none.
+    """
+    found = _PICTURE_SIZE.fullmatch(text.strip().lower())
+    if not found:
+        raise click.BadParameter(f"{text!r} is not a size like 96x96 (height x width) or short=256.")
+    return int(found["short"]) if found["short"] else (int(found["height"]), int(found["width"]))

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from tfreel.cli.output import plural, size
 
-_PATIENCE_SECONDS = 0.5  # what is done sooner needs no bar, and should not pay for drawing one
-_REDRAW_SECONDS = 0.1
+PATIENCE_SECONDS = 0.5  # what is done sooner needs no bar, and should not pay for drawing one
+REDRAW_SECONDS = 0.1
 
 UNKNOWN = ("-",)  # in place of files: nobody knows how many bytes there are to expect
 
@@ -32,13 +32,13 @@ class Progress:
     def __init__(self, title: str, files: Iterable[object], *, quiet: bool = False) -> None:
         self._title = title
         self._files = files
-        self._shown = not quiet and _someone_watches()
+        self._shown = not quiet and someone_watches()
         self._lock = threading.Lock()
         self._bar: Any = None
         self._total: int | None = None
         self._records = 0
         self._bytes = 0
-        self._due = time.monotonic() + _PATIENCE_SECONDS
+        self._due = time.monotonic() + PATIENCE_SECONDS
 
     def __call__(self, records: int, nbytes: int) -> None:
         """Takes note of more work done. Any thread may call."""
@@ -48,7 +48,7 @@ class Progress:
             self._records += records
             self._bytes += nbytes
             if time.monotonic() >= self._due:
-                self._due = time.monotonic() + _REDRAW_SECONDS
+                self._due = time.monotonic() + REDRAW_SECONDS
                 self._draw()
 
     def _draw(self) -> None:
@@ -70,7 +70,8 @@ class Progress:
             self._bar.stop()
 
 
-def _someone_watches() -> bool:
+def someone_watches() -> bool:
+    """Whether a bar would be seen, and is wanted."""
     return not os.environ.get("TFREEL_NO_PROGRESS") and sys.stderr is not None and sys.stderr.isatty()
 
 

@@ -50,10 +50,11 @@ from tfreel.dataset.stages import (
     Uneven,
 )
 from tfreel.dataset.stream import STREAM, Source, Streamed
+from tfreel.features.described import from_json
 from tfreel.index.access import Records
 from tfreel.inference import infer_features
 from tfreel.records.read import OnCorrupt
-from tfreel.storage.names import PathLike, Paths
+from tfreel.storage.names import PathLike, Paths, folder_at
 from tfreel.threads import thread_count
 
 
@@ -64,8 +65,10 @@ class Dataset:
     asked for, but the index of the files.
 
     Args:
-        paths: As in `tfreel.read`.
-        features: What to read, as in `tfreel.parse`. If not given it is inferred from a sample, once.
+        paths: As in `tfreel.read`; or the folder of a data set that `tfreel.pack` made.
+        features: What to read, as in `tfreel.parse`. If not given, what the folder says; else it is inferred
+            from a sample, once.
+        split: Of such a folder, this split alone, as in ``"train"``.
         sequence_features: What to read of the feature lists of SequenceExamples; `features` are of their
             context then.
         columns: Of the features, only these: the others are not decoded.
@@ -94,6 +97,7 @@ class Dataset:
         paths: Paths,
         features: Features | None = None,
         *,
+        split: str | None = None,
         sequence_features: Features | None = None,
         columns: Sequence[str] | None = None,
         raw: bool = False,
@@ -105,6 +109,11 @@ class Dataset:
         self._epoch = 0
         self._node: Node
         count = thread_count(threads)
+        folder = folder_at(paths, split)
+        if folder is not None:
+            paths = folder.files(split)
+            if features is None and sequence_features is None and folder.features:
+                features = {name: from_json(found) for name, found in folder.features.items()}
         given = None
         if features is not None or sequence_features is not None:
             given = features or {}, sequence_features or {}

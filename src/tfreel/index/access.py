@@ -219,6 +219,10 @@ class Records(Sequence[bytes]):
         ends = (int(index.offsets[-1] + index.lengths[-1]) for index in self._indexes if len(index))
         return sum(end + _FRAME_BYTES for end in ends)
 
+    def lengths(self) -> U64:
+        """How many bytes each record has."""
+        return np.concatenate([np.empty(0, np.uint64), *(index.lengths for index in self._indexes)])
+
     def fingerprint(self) -> str:
         """A hash of what the files hold, whatever their names and places."""
         if self._fingerprint is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tfreel.errors import DecodeError
 from tfreel.examples.decode import decode_sequence
@@ -105,7 +106,7 @@ def infer_features(
     if sample is not None and sample < 1:
         raise ValueError(f"sample must be at least 1, or None for all records, not {sample}")
     files = files_to_sample(resolve(paths), sample)
-    survey = _Survey()
+    survey = Survey()
     for place, record in sampled(files, sample, on_corrupt):
         survey.see(record, place)
         if progress is not None:
@@ -113,7 +114,7 @@ def infer_features(
     return survey.result([path_of(file) for file in files])
 
 
-class _Survey:
+class Survey:
     """All features of all records so far."""
 
     def __init__(self) -> None:
@@ -129,6 +130,10 @@ class _Survey:
             context, lists = decode_sequence(record, tensors=False)
         except DecodeError as error:
             raise _not_an_example(error, place) from None
+        self.note(context, lists, place)
+
+    def note(self, context: Mapping[str, Any], lists: Mapping[str, Any], place: Place) -> None:
+        """Takes note of one record that is decoded already."""
         self._in_file[place.path] = self._in_file.get(place.path, 0) + 1
         for name, value in context.items():
             _observer(self._features, name).see(value, place)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tfreel.features.described import to_json
 from tfreel.features.kinds import Feature, FixedLenFeature, FixedLenSequenceFeature
 from tfreel.inference.content import NAMES
 from tfreel.storage.paths import display
@@ -135,19 +136,9 @@ def _as_json(features: Mapping[str, Feature], profiles: Mapping[str, FeatureProf
     described = {}
     for name, profile in profiles.items():
         seen = {key: value for key, value in asdict(profile).items() if key not in ("name", "records")}
-        described[name] = {"feature": _feature_as_json(features.get(name)), **seen}
+        feature = features.get(name)
+        described[name] = {"feature": None if feature is None else to_json(feature), **seen}
     return described
-
-
-def _feature_as_json(feature: Feature | None) -> dict[str, Any] | None:
-    if feature is None:
-        return None
-    found: dict[str, Any] = {"type": type(feature).__name__, "dtype": feature.dtype}
-    if isinstance(feature, (FixedLenFeature, FixedLenSequenceFeature)):
-        found["shape"] = list(feature.shape)
-    if isinstance(feature, FixedLenSequenceFeature):
-        found["allow_missing"] = feature.allow_missing
-    return found
 
 
 # Words ------------------------------------------------------------------------------------------------------

@@ -75,6 +75,8 @@ class ImageFolder(PictureListing):
             for name in names
         ]
         self.label = "image/class/label" if self.classes else None
+        if self.items and not self.classes:
+            self.notes.append("the pictures are in no class folders, and have no labels; labels= gives some")
 
     def _unknown(self, label: str | None) -> str | None:
         if label is None or label in self._ids:

@@ -7,20 +7,74 @@ add its module and its line here.
 
 from __future__ import annotations
 
+import difflib
+import importlib
+import os
+from dataclasses import fields
+from typing import Any
+
+from tfreel.packing.archives import Tar, Zip
+from tfreel.packing.source import Source
+from tfreel.packing.tree import Directory, Tree
+from tfreel.storage.paths import display
+
 # By the name of the kind, in the order in which they are asked whether something is theirs.
-TREES = {
-    "voc": "tfreel.packing.voc",
-    "coco": "tfreel.packing.coco",
-    "yolo": "tfreel.packing.yolo",
+_TREES = {
     "images": "tfreel.packing.image_folder",
 }
-FILES = {
-    "csv": "tfreel.packing.csv_table",
-    "jsonl": "tfreel.packing.jsonl",
-    "parquet": "tfreel.packing.arrow_table",
-    "numpy": "tfreel.packing.numpy_arrays",
-}
-OBJECTS = {
-    "rows": "tfreel.packing.rows",
-    "table": "tfreel.packing.arrow_table",
-}
+_FILES: dict[str, str] = {}
+_OBJECTS: dict[str, str] = {}
+KINDS = (*_TREES, *_FILES, *_OBJECTS)
+
+_TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
+
+
+def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follow_links: bool) -> Source:
+    """The source that something is, with the options of its kind.
+
+    Raises:
+        ValueError: It is of no known kind, or not of the one that was named.
+        TypeError: An option is not one of this kind.
+    """
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind={kind!r} is not known; there are {', '.join(map(repr, KINDS))}")
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        return _opened(source, "this object", _OBJECTS, kind, options)
+    path = os.path.expanduser(os.fsdecode(source))
+    what = display(path)
+    if os.path.isdir(path):
+        return _opened(Directory(path, follow_links=follow_links), what, _TREES, kind, options)
+    if path.lower().endswith(".zip"):
+        return _opened(Zip(path), what, _TREES, kind, options)
+    if path.lower().endswith(_TAR_SUFFIXES):
+        return _opened(Tar(path), what, _TREES, kind, options)
+    os.stat(path)  # says what is wrong with the path
+    return _opened(path, what, _FILES, kind, options)
+
+
+def _opened(
+    thing: Any, what: str, kinds: dict[str, str], kind: str | None, options: dict[str, Any]
+) -> Source:
+    for name, module_name in kinds.items():
+        module = importlib.import_module(module_name)
+        if name == kind or (kind is None and module.recognised(thing)):
+            source: Source = module.opened(thing, _chosen(module.Options, name, options))
+            return source
+    raise ValueError(f"{what}: {_nothing_known(thing)}; kind= says what it is: {', '.join(KINDS)}")
+
+
+def _nothing_known(thing: Any) -> str:
+    if isinstance(thing, Tree):
+        count = len(thing.entries)
+        return f"no pictures among its {count:,} files" if count else "there are no files in it"
+    return "of no kind that can be told"
+
+
+def _chosen(options_type: Any, kind: str, options: dict[str, Any]) -> Any:
+    known = [field.name for field in fields(options_type)]
+    for name in options:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
+            raise TypeError(f"{name!r} is no option for the kind {kind!r}: {hint}")
+    return options_type(**options)

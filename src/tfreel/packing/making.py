@@ -24,7 +24,7 @@ def records_of(listing: Listing, indices: Sequence[int]) -> Made:
             continue
         try:
             row = listing.row(index)
-            record = encode(row)
+            record = encode(listing.naming.applied(row))
         except (RejectError, OSError, TfreelError, ValueError, TypeError) as error:
             made.rejects.append(Remark(name, reason_of(error)))
             continue

@@ -14,8 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from tfreel import _core
 from tfreel.features.kinds import Feature
+from tfreel.packing.naming import Naming
 
 
 class RejectError(Exception):
@@ -58,12 +62,20 @@ class Made:
         rejects: The items that are not among them, and why.
         remarks: What else the user should know of an item.
         counts: How often each class is among the records, by its name.
+        split: The split that the source itself puts them in.
     """
 
     records: list[bytes] | _core.Block = field(default_factory=list)
     rejects: list[Remark] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    split: str | None = None
+
+    def block(self) -> _core.Block:
+        """The records as they are to be written."""
+        if not isinstance(self.records, _core.Block):
+            self.records = _core.framed(self.records)
+        return self.records
 
 
 class Source(ABC):
@@ -74,7 +86,9 @@ class Source(ABC):
         classes: The names of the classes, by their ids; empty where there are none.
         label: The feature that holds the id of the class, if there is one.
         skipped: What lies there and is no item, each with the reason: told to the user.
+        notes: What else the user should know of the source, each a sentence.
         features: What to read the records with, where that is known for certain.
+        naming: What the features are to be called.
     """
 
     kind: ClassVar[str]
@@ -83,7 +97,9 @@ class Source(ABC):
         self.classes: dict[int, str] = {}
         self.label: str | None = None
         self.skipped: list[Remark] = []
+        self.notes: list[str] = []
         self.features: dict[str, Feature] | None = None
+        self.naming = Naming()
 
     @abstractmethod
     def identity(self) -> str | None:
@@ -105,6 +121,19 @@ class Listing(Source):
         super().__init__()
         self.items: Sequence[Item] = ()
         self.in_order = False
+
+    @property
+    def count(self) -> int:
+        """How many items there are."""
+        return len(self.items)
+
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """About how large the record of each item is."""
+        return np.fromiter((item.bytes for item in self.items), np.int64, self.count)
+
+    def splits(self) -> list[str | None]:
+        """The split that the source itself puts each item in."""
+        return [item.split for item in self.items]
 
     @abstractmethod
     def row(self, index: int) -> dict[str, object]:

@@ -156,8 +156,14 @@ class Writer:
         """
         self._check_usable()
         self._drain()
-        with _Sticky(self):
-            self._put(block.frames())
+        if (descriptor := self._direct_descriptor) >= 0:
+            try:
+                block.write_to(descriptor)
+            except OSError as error:
+                self._fail(error)
+        else:
+            with _Sticky(self):
+                self._put(block.frames())
         self.records_written += len(block)
 
     def write_batch(self, columns: Columns) -> None:

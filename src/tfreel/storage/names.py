@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import BinaryIO, TypeAlias
 
+from tfreel.storage.dataset_folder import MANIFEST_NAME, Folder, is_folder, read_folder
 from tfreel.storage.manifest import MANIFEST_SUFFIX, check_manifest, shards_of_manifest
 from tfreel.storage.paths import INDEX_SUFFIX, display, shard_name
 
@@ -44,8 +45,9 @@ def resolve(paths: Paths) -> list[str | BinaryIO]:
     """The files that `paths` names, in order.
 
     A path, a glob, a brace pattern (``train-{00000..00009}.tfrecord``), a shard pattern
-    (``train@10.tfrecord``), the name a `ShardedWriter` was given, ``-`` for standard input, an open binary
-    file, or an iterable of these. What a glob finds is sorted naturally; a list keeps its order.
+    (``train@10.tfrecord``), the name a `ShardedWriter` was given, the folder that `tfreel.pack` made, ``-``
+    for standard input, an open binary file, or an iterable of these. What a glob finds is sorted naturally; a
+    list keeps its order.
 
     Raises:
         FileNotFoundError: Nothing has that name, a glob matches nothing, or a shard of a set is missing.
@@ -58,12 +60,32 @@ def resolve(paths: Paths) -> list[str | BinaryIO]:
     return [file for path in paths for file in _resolve_one(path)]
 
 
+def folder_at(paths: Paths, split: str | None) -> Folder | None:
+    """What the folder at `paths` says of itself, if that is one with a manifest.
+
+    Raises:
+        ValueError: It is none, and a split was asked for.
+    """
+    if isinstance(paths, (str, bytes, os.PathLike)):
+        name = os.path.expanduser(os.fsdecode(paths))
+        if is_folder(name):
+            return read_folder(name)
+    if split is not None:
+        raise ValueError(
+            f"split={split!r} is for the folder of a data set, which has a {MANIFEST_NAME}; name the files of"
+            " the split instead, or use Dataset.split"
+        )
+    return None
+
+
 def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
     if not isinstance(path, (str, bytes, os.PathLike)):
         if is_stream(path):
             return [path]
         raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
     name = os.path.expanduser(os.fsdecode(path))
+    if is_folder(name):
+        return list(read_folder(name).files())
     if name == "-" or os.path.exists(name):
         return [name]
     if os.path.exists(name + MANIFEST_SUFFIX):

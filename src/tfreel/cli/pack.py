@@ -1,0 +1,160 @@
+"""``tfreel pack``: pictures, tables, archives and annotations in, a data set of TFRecords out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfreel.cli.help import Command
+from tfreel.cli.options import (
+    PATH,
+    force_option,
+    format_options,
+    level_option,
+    parse_fractions,
+    parse_names,
+    parse_picture_size,
+    parse_renames,
+    parse_size,
+    quiet_option,
+)
+
+if TYPE_CHECKING:
+    from tfreel.packing.report import PackReport
+    from tfreel.packing.source import Remark
+
+_MOST_TOLD = 5
+_KEYS = {
+    "split": "Its name.",
+    "records, bytes, files": "What is in it.",
+    "classes": "How often each class is in it, by name.",
+}
+
+
+@click.command(
+    cls=Command,
+    keys=_KEYS,
+    examples=(
+        "tfreel pack photos/ records/ --split train=0.8,val=0.1,test=0.1",
+        "tfreel pack flowers.zip records/ --features simple --resize 96x96",
+        "tfreel pack fruit/ records/ --labels name:apple,orange",
+        "tfreel pack VOCdevkit/VOC2007 records/ --task segmentation",
+        "tfreel pack people.csv records/ --label city --stratify label --split train=0.9,test=0.1",
+    ),
+    bad="An item cannot become a record, and --on-error is stop; or what was written reads back otherwise.",
+)
+@click.argument("source", type=PATH)
+@click.argument("out", type=PATH)
+@click.option("--kind", help="What SOURCE is, if it cannot be told.")
+@click.option("--split", type=parse_fractions, metavar="NAME=FRACTION,…", help="As in train=0.8,val=0.2.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of splits and order.")
+@click.option("--stratify", metavar="label|FEATURE", help="Every split gets its share of each class.")
+@click.option("--group", metavar="FEATURE|regex:…", help="Items of a group go to the same split.")
+@click.option("--shuffle/--no-shuffle", default=True, help="Put records into random order (the default).")
+@click.option("--shards", type=click.IntRange(1, 99_999), metavar="N", help="Files of each split.")
+@click.option("--shard-size", "shard_bytes", type=parse_size, metavar="SIZE", help="Of a file; 256MB.")
+@click.option("--compression", type=click.Choice(["none", "gzip", "zlib"]), default="none", show_default=True)
+@level_option
+@click.option(
+    "--features",
+    type=click.Choice(["tf", "simple"]),
+    default="tf",
+    show_default=True,
+    help="Names: image/encoded, image/class/label, … or image, label, …",
+)
+@click.option("--rename", type=parse_renames, metavar="OLD=NEW,…", help="New names for some features.")
+@click.option("--labels", metavar="HOW", help="folder, name:apple,orange, regex:(.*)_ or a CSV table.")
+@click.option("--classes", callback=parse_names, metavar="A,B,…", help="Of all classes, in the order of ids.")
+@click.option("--store", type=click.Choice(["encoded", "raw"]), help="Pictures as files, or decoded.")
+@click.option("--resize", type=parse_picture_size, metavar="HxW|short=N", help="Pictures.")
+@click.option("--to", type=click.Choice(["jpeg", "png", "webp"]), help="Encode pictures again.")
+@click.option("--quality", type=click.IntRange(1, 100), help="Of JPEG and WebP.")
+@click.option("--mode", type=click.Choice(["rgb", "gray", "keep"]), help="Colours of pictures.")
+@click.option("--orient", is_flag=True, default=None, help="Turn pictures as their EXIF tag says.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Threads; all processors.")
+@click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True)
+@click.option(
+    "--verify",
+    type=click.Choice(["sample", "all", "none"]),
+    default="sample",
+    show_default=True,
+    help="Read back what was written, and make so many records anew to compare.",
+)
+@click.option("--follow-links", is_flag=True, help="Follow symbolic links in folders.")
+@force_option
+@format_options
+@quiet_option
+def command(source: str, out: str, output_format: Any, quiet: bool, **options: Any) -> int:
+    """Make a data set of TFRecords of SOURCE in the folder OUT.
+
+    SOURCE is a folder of pictures with a folder for each class, or the same in a zip or tar archive. Nothing
+    is to be seen in OUT before all of it is there. Interrupted, the same command goes on where it was.
+    """
+    import tfreel
+    from tfreel.cli.failures import tell
+    from tfreel.cli.packing_bar import PackingBar
+
+    given = {name: value for name, value in options.items() if value is not None}
+    with PackingBar(quiet=quiet) as bar:
+        report = tfreel.pack(source, out, progress=bar, **given)
+    _print_splits(report, output_format)
+    if not quiet:
+        for line in _summary(report):
+            tell(line)
+    return 0
+
+
+def _print_splits(report: PackReport, output_format: Any) -> None:
+    from tfreel.cli.output import Column, Rows, number, size
+
+    columns = [
+        Column("split", "split"),
+        Column("records", "records", number, numeric=True),
+        Column("bytes", "size", size, numeric=True),
+        Column("files", "files", number, numeric=True),
+        Column("classes", "classes", _classes),
+    ]
+    with Rows(columns, output_format) as rows:
+        for name, split in report.splits.items():
+            rows.add(
+                {
+                    "split": name,
+                    "records": split.records,
+                    "bytes": split.bytes,
+                    "files": len(split.files),
+                    "classes": split.classes,
+                }
+            )
+
+
+def _classes(counts: dict[str, int]) -> str:
+    shown = [f"{name} {count:,}" for name, count in list(counts.items())[:_MOST_TOLD]]
+    return ", ".join(shown) + (", …" if len(counts) > _MOST_TOLD else "")
+
+
+def _summary(report: PackReport) -> list[str]:
+    from tfreel.cli.output import plural
+
+    lines = [f"packed {plural(report.written, 'record')} of {plural(report.read, 'item')} ({report.kind})"]
+    if report.reused:
+        lines[0] += f"; {report.reused:,} were there from an earlier run"
+    lines += [f"note: {note}" for note in report.notes]
+    for title, remarks in (
+        ("rejected", report.rejected),
+        ("left out", report.skipped),
+        ("note:", report.remarks),
+    ):
+        lines += _told(title, remarks)
+    if report.rejected or report.skipped:
+        lines.append("rejects.jsonl lists all that is not in the data set")
+    lines.append(f'next: tfreel info {report.path}, or tfreel.Dataset("{report.path}", split="train")')
+    return lines
+
+
+def _told(title: str, remarks: Sequence[Remark]) -> list[str]:
+    lines = [f"{title} {remark.name}: {remark.text}" for remark in remarks[:_MOST_TOLD]]
+    if len(remarks) > _MOST_TOLD:
+        lines.append(f"{title} {len(remarks) - _MOST_TOLD:,} more")
+    return lines

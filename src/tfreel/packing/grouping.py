@@ -1,0 +1,56 @@
+"""Items by a value, for splits that keep groups together or classes in proportion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfreel.dataset.groups import Groups
+from tfreel.packing.labels import labelling
+from tfreel.packing.layout import Grouping
+from tfreel.packing.source import Listing
+from tfreel.packing.spool import Spooled
+
+
+def grouping(listing: Listing, stratify: str | None, group: str | None) -> Grouping | None:
+    """How the items are grouped, if that was asked for.
+
+    Raises:
+        ValueError: Both were; or there are no classes.
+        KeyError: There is no such feature.
+    """
+    if stratify is not None and group is not None:
+        raise ValueError("a split is stratified or grouped, not both")
+    if group is not None:
+        return Grouping(_groups(listing, group), together=True)
+    if stratify is None:
+        return None
+    if stratify not in ("label", listing.label):
+        return Grouping(_of_feature(listing, stratify), together=False)
+    names = [next(iter(listing.class_names(index)), "") for index in range(listing.count)]
+    if not any(names):
+        raise ValueError("there are no classes to stratify by")
+    return Grouping(_of_values(names), together=False)
+
+
+def _groups(listing: Listing, group: str) -> Groups:
+    if not group.startswith("regex:"):
+        return _of_feature(listing, group)
+    group_of = labelling(group, [])
+    found = [group_of(item.name) for item in listing.items]
+    for item, label in zip(listing.items, found, strict=True):
+        if label.name is None:
+            raise ValueError(f"{item.name}: {label.problem}")
+    return _of_values([label.name or "" for label in found])
+
+
+def _of_feature(listing: Listing, feature: str) -> Groups:
+    if not isinstance(listing, Spooled):
+        raise TypeError("only records can be grouped by a feature")
+    return listing.groups(listing.naming.name(feature))
+
+
+def _of_values(values: Sequence[str]) -> Groups:
+    names, codes = np.unique(np.array(values, object).astype(str), return_inverse=True)
+    return Groups([name.encode() for name in names.tolist()], codes.ravel().astype(np.int64))

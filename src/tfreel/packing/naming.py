@@ -1,0 +1,68 @@
+"""What features are called: as TensorFlow's own conversion scripts do, or as short as in tutorials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Style: TypeAlias = Literal["tf", "simple"]
+
+# Short names. Two features of one record never share one: a record has a class or objects or a mask.
+_SIMPLE = {
+    "image/encoded": "image",
+    "image/format": "format",
+    "image/height": "height",
+    "image/width": "width",
+    "image/channels": "channels",
+    "image/filename": "name",
+    "image/source_id": "id",
+    "image/class/label": "label",
+    "image/class/text": "class",
+    "image/segmentation/class/encoded": "label",
+    "image/segmentation/class/format": "label_format",
+    "image/object/class/label": "label",
+    "image/object/class/text": "class",
+    "image/object/bbox/xmin": "xmin",
+    "image/object/bbox/xmax": "xmax",
+    "image/object/bbox/ymin": "ymin",
+    "image/object/bbox/ymax": "ymax",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How features are renamed.
+
+    Attributes:
+        style: ``"tf"`` keeps the names of TensorFlow's conversion scripts, ``"simple"`` makes them short.
+        rename: New names for some features; old names of either kind.
+    """
+
+    style: Style = "tf"
+    rename: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.style not in ("tf", "simple"):
+            raise ValueError(f'names are "tf" or "simple", not {self.style!r}')
+
+    def name(self, feature: str) -> str:
+        """The name that a feature gets."""
+        short = _SIMPLE.get(feature, feature) if self.style == "simple" else feature
+        return self.rename.get(short, self.rename.get(feature, short))
+
+    def applied(self, features: Mapping[str, Any]) -> dict[str, Any]:
+        """The same features under the names they get.
+
+        Raises:
+            ValueError: Two of them get the same.
+        """
+        if self.style == "tf" and not self.rename:
+            return dict(features)
+        named = {self.name(feature): value for feature, value in features.items()}
+        if len(named) < len(features):
+            names = [self.name(feature) for feature in features]
+            twice = next(name for name in names if names.count(name) > 1)
+            both = " and ".join(repr(feature) for feature in features if self.name(feature) == twice)
+            raise ValueError(f"{both} would both be called {twice!r}: rename one of them")
+        return named

@@ -1,0 +1,223 @@
+"""`tfreel.pack`: anything in, a data set of TFRecords out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from tfreel.compression import checked_level, codec_named
+from tfreel.packing.checking import Check, Verify
+from tfreel.packing.grouping import grouping
+from tfreel.packing.kinds import open_source
+from tfreel.packing.layout import SHARD_BYTES, Layout, Shard
+from tfreel.packing.manifest import manifest_of, split_reports
+from tfreel.packing.naming import Naming, Style
+from tfreel.packing.report import OnProgress, PackReport, Progress, SplitReport, Tally, reject_lines
+from tfreel.packing.shards import Job, OnError, stopped, write_shards
+from tfreel.packing.source import Listing, Remark, Source, Stream, digest
+from tfreel.packing.spool import Spooled, spooled
+from tfreel.packing.work import REJECTS_NAME, Work
+from tfreel.storage.names import PathLike
+from tfreel.storage.paths import display
+from tfreel.storage.publish import write_atomically
+
+_SUFFIXES = {"none": ".tfrecord", "gzip": ".tfrecord.gz", "zlib": ".tfrecord.zlib"}
+
+
+def pack(
+    source: Any,
+    out: PathLike,
+    *,
+    kind: str | None = None,
+    split: Mapping[str, float] | None = None,
+    seed: int = 0,
+    stratify: str | None = None,
+    group: str | None = None,
+    shuffle: bool = True,
+    shards: int | None = None,
+    shard_bytes: int = SHARD_BYTES,
+    compression: str = "none",
+    level: int | None = None,
+    features: Style = "tf",
+    rename: Mapping[str, str] | None = None,
+    workers: int | None = None,
+    on_error: OnError = "stop",
+    verify: Verify = "sample",
+    force: bool = False,
+    follow_links: bool = False,
+    progress: OnProgress | None = None,
+    **options: Any,
+) -> PackReport:
+    """Makes a data set of TFRecords in the folder `out`.
+
+    Nothing is to be seen in `out` before all of it is there. When it is interrupted, the same call goes on
+    from where it was and ends with the same bytes, which do not depend on the number of workers either.
+
+    Args:
+        source: A folder of pictures with a folder for each class, or an archive of one (zip, tar, tar.gz);
+            docs/pack.md lists all the other kinds.
+        out: The folder to make.
+        kind: What `source` is, if it cannot be told.
+        split: The fraction of each split, as in ``{"train": 0.8, "val": 0.1, "test": 0.1}``. By default the
+            splits that the source has, or all as ``train``.
+        seed: Of splits and order.
+        stratify: ``"label"``: every split gets its share of each class.
+        group: Items of a group go to the same split: a feature, or ``"regex:…"`` whose first group finds it
+            in the name of the item.
+        shuffle: Put the records of each split into random order.
+        shards: How many files each split has; by default as many as `shard_bytes` needs.
+        shard_bytes: About how large a file gets.
+        compression: ``"none"``, ``"gzip"`` or ``"zlib"``.
+        level: Of compression.
+        features: ``"tf"`` names features as TensorFlow's conversion scripts do (``image/encoded``,
+            ``image/class/label``, …), ``"simple"`` as tutorials do (``image``, ``label``, …).
+        rename: New names for some features.
+        workers: How many threads; all processors by default.
+        on_error: What to do with an item that cannot become a record: ``"stop"`` and say which, or ``"skip"``
+            it. The list of those is in ``rejects.jsonl``.
+        verify: Read again what was written: all checksums, and a ``"sample"`` or ``"all"`` of the records
+            are made anew and compared; ``"none"`` does without.
+        force: Replace a data set that is there.
+        follow_links: Follow symbolic links in folders.
+        progress: Called now and then with a `Progress`.
+        options: More options of the kind of source, such as ``labels=`` and ``resize=`` for pictures.
+
+    Raises:
+        TfreelError: An item cannot become a record, and `on_error` is ``"stop"``.
+        ValueError: There is nothing to pack; or an option is wrong.
+        FileExistsError: There is something in `out` already.
+
+    Example:
+        >>> report = tfreel.pack("photos", "flowers", split={"train": 0.8, "test": 0.2}, stratify="label")
+        >>> report.written, report.classes
+        (20, {0: 'daisy', 1: 'rose'})
+        >>> [(name, split.classes) for name, split in report.splits.items()]
+        [('train', {'daisy': 8, 'rose': 8}), ('test', {'daisy': 2, 'rose': 2})]
+        >>> len(tfreel.Dataset("flowers", split="train"))
+        16
+    """
+    layout = Layout(split, seed, shuffle, shards, shard_bytes)
+    codec = codec_named(compression)
+    naming = Naming(features, rename or {})
+    found = open_source(source, kind, options, follow_links=follow_links)
+    found.naming = naming
+    path = os.path.expanduser(os.fsdecode(out))
+    plan = _plan(found, layout, stratify, group, naming, codec, checked_level(level), options)
+    with Work(path, force=force) as work:
+        work.begin(plan)
+        job = Job(work, codec, level, workers, on_error, progress, Progress("", 0, None, 0, 0))
+        _refuse_early(found, job, source)
+        listing = _listed(found, job, stratify, group)
+        by = grouping(listing, stratify, group)
+        planned = layout.laid_out(listing, by, _SUFFIXES[codec])
+        tallies, reused = write_shards(listing, planned, job)
+        report = _report(listing, planned, tallies, work, reused)
+        if not report.written:
+            work.discard()
+            raise ValueError(_nothing(source, report))
+        Check(listing, job, verify).run(planned, tallies)
+        _publish(listing, layout, planned, tallies, work, report, source)
+    return report
+
+
+def _plan(found: Source, *choices: Any) -> str | None:
+    """What must be the same for a run to go on where another stopped."""
+    identity = found.identity()
+    if identity is None:
+        return None
+    layout, *rest = choices
+    return digest(found.kind, identity, layout.identity(), *rest)
+
+
+def _refuse_early(found: Source, job: Job, source: Any) -> None:
+    """What is known to fail is said before hours of work."""
+    if not isinstance(found, Listing) or isinstance(found, Spooled):
+        return
+    if not found.count:
+        job.work.discard()
+        raise ValueError(f"{_named(source)}: there is nothing to pack{_of_skipped(found.skipped)}")
+    problems = [Remark(item.name, item.problem) for item in found.items if item.problem is not None]
+    if problems and job.on_error == "stop":
+        job.work.discard()
+        raise stopped(problems)
+
+
+def _listed(found: Source, job: Job, stratify: str | None, group: str | None) -> Listing:
+    """The source as a listing that can be read in any order, and split as asked for."""
+    if isinstance(found, Stream):
+        return spooled(found, job)
+    if not isinstance(found, Listing):
+        raise TypeError(f"{type(found).__name__} is neither a listing nor a stream")
+    by_feature = (group is not None and not group.startswith("regex:")) or stratify not in (
+        None,
+        "label",
+        found.label,
+    )
+    return spooled(found, job) if found.in_order or by_feature else found
+
+
+def _report(
+    listing: Listing, shards: list[Shard], tallies: Mapping[str, Tally], work: Work, reused: int
+) -> PackReport:
+    own = [*tallies.values()]
+    rejected = [remark for tally in own for remark in tally.rejects]
+    remarks = [remark for tally in own for remark in tally.remarks]
+    if isinstance(listing, Spooled):
+        rejected = listing.tally.rejects + rejected
+        remarks = listing.tally.remarks + remarks
+    written = sum(tally.records for tally in own)
+    return PackReport(
+        path=work.out,
+        kind=listing.kind,
+        read=written + len(rejected),
+        written=written,
+        rejected=rejected,
+        skipped=listing.skipped,
+        remarks=remarks,
+        notes=[*listing.notes, *_of_empty(split_reports(shards, tallies, work))],
+        splits=split_reports(shards, tallies, work),
+        classes=listing.classes,
+        reused=reused,
+    )
+
+
+def _of_empty(splits: Mapping[str, SplitReport]) -> list[str]:
+    return [f"split {name!r} is empty" for name, split in splits.items() if not split.records]
+
+
+def _publish(
+    listing: Listing,
+    layout: Layout,
+    shards: list[Shard],
+    tallies: Mapping[str, Tally],
+    work: Work,
+    report: PackReport,
+    source: Any,
+) -> None:
+    names = [shard.name for shard in shards]
+    if report.rejected or report.skipped:
+        write_atomically(work.file(REJECTS_NAME), reject_lines(report.rejected, report.skipped))
+        names.append(REJECTS_NAME)
+    manifest = manifest_of(listing, layout, shards, tallies, work, _path_of(source))
+    work.publish(names, manifest)
+
+
+def _path_of(source: Any) -> str | None:
+    return os.fsdecode(source) if isinstance(source, (str, bytes, os.PathLike)) else None
+
+
+def _named(source: Any) -> str:
+    path = _path_of(source)
+    return f"this {type(source).__name__}" if path is None else display(path)
+
+
+def _nothing(source: Any, report: PackReport) -> str:
+    return f"{_named(source)}: no item could become a record{_of_skipped(report.rejected)}"
+
+
+def _of_skipped(skipped: list[Remark]) -> str:
+    if not skipped:
+        return ""
+    first = skipped[0]
+    return f"; of {len(skipped):,} the first is {display(first.name)!r}: {first.text}"

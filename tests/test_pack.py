@@ -1,0 +1,597 @@
+"""Packing: every item in its place, once, the same bytes every time, whatever happens on the way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tfreel
+from pictures import photo_folder, picture
+from tfreel.packing.report import Progress
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    return photo_folder(tmp_path / "photos", {"apple": 30, "orange": 10})
+
+
+def rows(folder: Path, split: str | None = None) -> list[dict[str, Any]]:
+    return [tfreel.decode(record) for record in tfreel.Dataset(folder, split=split, raw=True)]
+
+
+def names(folder: Path, split: str | None = None) -> list[str]:
+    return [row["image/filename"][0].decode() for row in rows(folder, split)]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+# What is packed ---------------------------------------------------------------------------------------------
+
+
+def test_every_picture_is_packed_once_with_its_bytes_size_and_class(photos: Path, tmp_path: Path) -> None:
+    report = tfreel.pack(photos, tmp_path / "out")
+    assert (report.kind, report.read, report.written, report.rejected) == ("images", 40, 40, [])
+    found = rows(tmp_path / "out")
+    assert sorted(row["image/filename"][0].decode() for row in found) == sorted(
+        path.relative_to(photos).as_posix() for path in photos.rglob("*.png")
+    )
+    for row in found:
+        name = row["image/filename"][0].decode()
+        assert row["image/encoded"] == [(photos / name).read_bytes()]
+        assert (row["image/height"].tolist(), row["image/width"].tolist()) == ([12], [16])
+        assert row["image/format"] == [b"png"]
+        assert row["image/class/text"] == [name.split("/")[0].encode()]
+        assert row["image/class/label"].tolist() == [["apple", "orange"].index(name.split("/")[0])]
+
+
+def test_records_are_shuffled_by_the_seed_unless_told_otherwise(photos: Path, tmp_path: Path) -> None:
+    for out, options in (("a", {"seed": 1}), ("b", {"seed": 2}), ("c", {"shuffle": False})):
+        tfreel.pack(photos, tmp_path / out, **options)
+    in_order = [f"{kind}/{i}.png" for kind, count in (("apple", 30), ("orange", 10)) for i in range(count)]
+    assert names(tmp_path / "c") == in_order
+    assert names(tmp_path / "a") != names(tmp_path / "b") != in_order
+    assert sorted(names(tmp_path / "a")) == sorted(in_order)
+
+
+def test_short_names_and_new_names(photos: Path, tmp_path: Path) -> None:
+    tfreel.pack(
+        photos, tmp_path / "a", features="simple", rename={"name": "file", "image/class/text": "kind"}
+    )
+    ds = tfreel.Dataset(tmp_path / "a")
+    assert set(ds.features or ()) == {"image", "format", "height", "width", "file", "label", "kind"}
+    with pytest.raises(tfreel.TfreelError, match="would both be called 'image/width'"):
+        tfreel.pack(photos, tmp_path / "b", rename={"image/height": "image/width"})
+
+
+def test_a_picture_with_the_wrong_suffix_is_packed_and_said(photos: Path, tmp_path: Path) -> None:
+    (photos / "apple" / "odd.jpg").write_bytes(picture())
+    report = tfreel.pack(photos, tmp_path / "out")
+    assert [(remark.name, remark.text) for remark in report.remarks] == [
+        ("apple/odd.jpg", "is a PNG file, whatever its name says")
+    ]
+
+
+def test_what_is_no_picture_is_listed_and_not_dropped_in_silence(photos: Path, tmp_path: Path) -> None:
+    (photos / "readme.txt").write_text("hello")
+    (photos / "apple" / ".DS_Store").write_bytes(b"x")
+    os.mkfifo(photos / "apple" / "pipe.jpg")
+    os.symlink("/dev/zero", photos / "apple" / "zero.jpg")
+    report = tfreel.pack(photos, tmp_path / "out")
+    assert {remark.name: remark.text for remark in report.skipped} == {
+        "apple/.DS_Store": "hidden",
+        "apple/pipe.jpg": "not a regular file",
+        "apple/zero.jpg": "a link; follow_links=True follows it",
+        "readme.txt": "not a picture",
+    }
+    lines = [json.loads(line) for line in (tmp_path / "out" / "rejects.jsonl").read_text().splitlines()]
+    assert {line["item"] for line in lines} == {remark.name for remark in report.skipped}
+    assert not any(line["rejected"] for line in lines)
+    assert report.written == 40
+
+
+def test_links_are_followed_when_asked_for_but_never_in_circles(photos: Path, tmp_path: Path) -> None:
+    os.symlink(photos / "apple" / "0.png", photos / "orange" / "link.png")
+    os.symlink(photos, photos / "orange" / "round")
+    os.symlink("/dev/zero", photos / "orange" / "zero.png")
+    report = tfreel.pack(photos, tmp_path / "out", follow_links=True)
+    assert report.written == 41
+    assert {remark.name: remark.text for remark in report.skipped} == {
+        "orange/round/": "was met before, by way of a link",
+        "orange/zero.png": "not a regular file",
+    }
+
+
+# Labels -----------------------------------------------------------------------------------------------------
+
+
+def flat_folder(root: Path, *files: str) -> Path:
+    root.mkdir()
+    for i, name in enumerate(files):
+        (root / name).write_bytes(picture(i))
+    return root
+
+
+def labels_of(folder: Path) -> dict[str, str]:
+    return {row["image/filename"][0].decode(): row["image/class/text"][0].decode() for row in rows(folder)}
+
+
+def test_labels_from_words_in_the_names_alone(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "apple-orange", "Apple1.png", "orange-2.png", "pineapple.png")
+    tfreel.pack(flat, tmp_path / "out", labels=["apple", "orange", "pineapple"])
+    assert labels_of(tmp_path / "out") == {
+        "Apple1.png": "apple",
+        "orange-2.png": "orange",
+        "pineapple.png": "pineapple",
+    }
+    with pytest.raises(tfreel.TfreelError, match=r"Apple1.png: none of the labels 'orange', 'lemon'"):
+        tfreel.pack(flat, tmp_path / "b", labels="name:orange,lemon", on_error="stop")
+
+
+def test_labels_from_a_pattern_a_function_a_dict_and_a_table(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "cat_1.png", "dog_1.png")
+    expected = {"cat_1.png": "cat", "dog_1.png": "dog"}
+    table = tmp_path / "labels.tsv"
+    table.write_text("label\tfile\ncat\t./cat_1.png\ndog\tdog_1\n")
+    ways: list[Any] = [r"regex:^(\w+)_", lambda name: name[:3], expected, str(table), table]
+    for number, labels in enumerate(ways):
+        tfreel.pack(flat, tmp_path / f"out{number}", labels=labels)
+        assert labels_of(tmp_path / f"out{number}") == expected
+
+
+def test_a_file_that_no_label_fits_stops_before_anything_is_written(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "cat_1.png", "dog_1.png", "emu_1.png")
+    with pytest.raises(tfreel.TfreelError, match=r"dog_1.png: .* does not name it \(and 1 more"):
+        tfreel.pack(flat, tmp_path / "out", labels={"cat_1.png": "cat"})
+    assert not (tmp_path / "out").exists()
+    report = tfreel.pack(flat, tmp_path / "out", labels={"cat_1.png": "cat"}, on_error="skip")
+    assert (report.read, report.written, len(report.rejected)) == (3, 1, 2)
+
+
+def test_tables_of_labels_that_cannot_be_right_are_refused(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "cat_1.png")
+    for text, message in (
+        (b"file,label\na,1\na,2\n", "two labels for 'a': '1' and '2'"),
+        (b"file\na\n", "a column of files and one of labels"),
+        (b"file,label\na\n", "row 1 has 1 columns"),
+        (b"file,label\n\xff\xfe,1\n", "line 2 is not UTF-8"),
+    ):
+        (tmp_path / "bad.csv").write_bytes(text)
+        with pytest.raises(ValueError, match=message):
+            tfreel.pack(flat, tmp_path / "out", labels=str(tmp_path / "bad.csv"))
+    with pytest.raises(ValueError, match="nor a table that exists"):
+        tfreel.pack(flat, tmp_path / "out", labels="missing.csv")
+
+
+def test_class_folders_that_are_numbers_are_their_own_ids(tmp_path: Path) -> None:
+    photo_folder(tmp_path / "digits", {"10": 1, "2": 1, "7": 1})
+    report = tfreel.pack(tmp_path / "digits", tmp_path / "out")
+    assert report.classes == {2: "2", 7: "7", 10: "10"}
+
+
+def test_given_classes_fix_the_ids_and_reject_all_others(photos: Path, tmp_path: Path) -> None:
+    report = tfreel.pack(photos, tmp_path / "out", classes=["pear", "orange"], on_error="skip")
+    assert report.classes == {0: "pear", 1: "orange"}
+    assert (report.written, len(report.rejected)) == (10, 30)
+    assert report.rejected[0].text == "its class 'apple' is not among 'pear', 'orange'"
+    with pytest.raises(ValueError, match="holds a name twice"):
+        tfreel.pack(photos, tmp_path / "b", classes=["a", "a"])
+
+
+def test_pictures_without_labels_are_packed_and_that_is_said(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "1.png", "2.png")
+    report = tfreel.pack(flat, tmp_path / "out")
+    assert report.notes == ["the pictures are in no class folders, and have no labels; labels= gives some"]
+    assert set(tfreel.Dataset(tmp_path / "out").features or ()).isdisjoint({"image/class/label"})
+
+
+# Splits and shards ------------------------------------------------------------------------------------------
+
+
+def test_splits_are_exact_disjoint_and_complete(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    report = tfreel.pack(photos, out, split={"train": 0.7, "val": 0.2, "test": 0.1}, seed=3, shards=2)
+    assert {name: split.records for name, split in report.splits.items()} == {
+        "train": 28,
+        "val": 8,
+        "test": 4,
+    }
+    parts = [names(out, split) for split in ("train", "val", "test")]
+    assert len({name for part in parts for name in part}) == 40
+    assert report.splits["train"].files == [f"train-0000{i}-of-00002.tfrecord" for i in range(2)]
+    assert sorted(names(out)) == sorted(name for part in parts for name in part)
+
+
+def test_stratified_splits_keep_the_proportions(photos: Path, tmp_path: Path) -> None:
+    report = tfreel.pack(photos, tmp_path / "out", split={"train": 0.8, "test": 0.2}, stratify="label")
+    assert report.splits["train"].classes == {"apple": 24, "orange": 8}
+    assert report.splits["test"].classes == {"apple": 6, "orange": 2}
+
+
+def test_groups_by_name_stay_together(tmp_path: Path) -> None:
+    root = tmp_path / "scans"
+    root.mkdir()
+    for patient in range(12):
+        for i in range(5):
+            (root / f"p{patient}_{i}.png").write_bytes(picture(i))
+    tfreel.pack(root, tmp_path / "out", split={"train": 0.5, "test": 0.5}, group=r"regex:^(p\d+)_", seed=4)
+    sides = [{name.split("_")[0] for name in names(tmp_path / "out", split)} for split in ("train", "test")]
+    assert sides[0].isdisjoint(sides[1])
+    assert len(sides[0] | sides[1]) == 12
+    assert all(sides)
+
+
+def test_groups_by_a_feature_stay_together_too(tmp_path: Path) -> None:
+    photos = photo_folder(tmp_path / "photos", dict.fromkeys("abcdefgh", 3))
+    report = tfreel.pack(
+        photos, tmp_path / "out", split={"train": 0.5, "test": 0.5}, group="image/class/text", seed=1
+    )
+    train, test = (set(report.splits[name].classes) for name in ("train", "test"))
+    assert train | test == set("abcdefgh")
+    assert train.isdisjoint(test)
+    assert train
+    assert test
+
+
+def test_split_folders_of_the_source_are_kept(tmp_path: Path) -> None:
+    for split, count in (("train", 5), ("validation", 2), ("test", 1)):
+        photo_folder(tmp_path / "photos" / split, {"apple": count, "orange": count})
+    report = tfreel.pack(tmp_path / "photos", tmp_path / "out")
+    assert {name: split.records for name, split in report.splits.items()} == {
+        "train": 10,
+        "val": 4,
+        "test": 2,
+    }
+    assert report.classes == {0: "apple", 1: "orange"}
+
+
+def test_shards_have_about_the_size_that_was_asked_for(photos: Path, tmp_path: Path) -> None:
+    total = sum(path.stat().st_size for path in photos.rglob("*.png"))
+    report = tfreel.pack(photos, tmp_path / "out", shard_bytes=total // 4)
+    sizes = [(tmp_path / "out" / name).stat().st_size for name in report.splits["train"].files]
+    assert len(sizes) == 5
+    assert max(sizes) < 1.6 * min(sizes)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split": {"train": 0.8, "test": 0.1}}, "must add up to 1"),
+        ({"split": {"../train": 1.0}}, "may be called by letters"),
+        ({"shards": 0}, "shards must be"),
+        ({"stratify": "label", "group": "x", "split": {"a": 1.0}}, "stratified or grouped"),
+        ({"compression": "lzma"}, "lzma"),
+        ({"kind": "voodoo"}, "kind='voodoo' is not known"),
+        ({"features": "short"}, "'tf' or 'simple'|\"tf\" or \"simple\""),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    photos: Path, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        tfreel.pack(photos, tmp_path / "out", **options)
+    assert not list((tmp_path / "out").glob("*.tfrecord"))
+
+
+def test_an_unknown_option_is_named_with_the_one_that_was_meant(photos: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        TypeError, match=r"'label' is no option for the kind 'images': did you mean 'labels'\?"
+    ):
+        tfreel.pack(photos, tmp_path / "out", label="folder")
+
+
+# The manifest -----------------------------------------------------------------------------------------------
+
+
+def test_the_manifest_says_what_is_there(photos: Path, tmp_path: Path) -> None:
+    tfreel.pack(photos, tmp_path / "out", split={"train": 0.8, "test": 0.2}, stratify="label")
+    manifest = json.loads((tmp_path / "out" / "dataset.json").read_text())
+    assert manifest["classes"] == [{"id": 0, "name": "apple"}, {"id": 1, "name": "orange"}]
+    assert manifest["label"] == "image/class/label"
+    assert manifest["splits"]["train"]["weights"] == {"apple": 0.666667, "orange": 2.0}
+    assert manifest["features"]["image/height"] == {"type": "FixedLenFeature", "dtype": "int64", "shape": []}
+    for split in manifest["splits"].values():
+        for file in split["files"]:
+            assert (tmp_path / "out" / file["name"]).stat().st_size == file["bytes"]
+            assert tfreel.verify(tmp_path / "out" / file["name"]).records == file["records"]
+
+
+def test_a_missing_or_shortened_file_is_noticed(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    tfreel.pack(photos, out, shards=2)
+    first, second = sorted(out.glob("*.tfrecord"))
+    content = second.read_bytes()
+    record = len(tfreel.open(second)[-1]) + 16
+    second.write_bytes(content[:-record])  # a sound file, but not the one that was packed
+    with pytest.raises(tfreel.StaleIndexError, match="promises"):
+        tfreel.Dataset(out)
+    second.unlink()
+    with pytest.raises(FileNotFoundError, match="though"):
+        list(tfreel.read(out))
+    assert first.exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[]", b'{"format": "tfreel-dataset", "version": 2}', b"\xff", b"[" * 100_000]
+)
+def test_a_damaged_manifest_is_said(photos: Path, tmp_path: Path, content: bytes) -> None:
+    tfreel.pack(photos, tmp_path / "out")
+    (tmp_path / "out" / "dataset.json").write_bytes(content)
+    with pytest.raises(tfreel.StaleIndexError, match="damaged manifest"):
+        tfreel.Dataset(tmp_path / "out")
+
+
+def test_a_manifest_leads_to_no_file_outside_of_its_folder(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    tfreel.pack(photos, out)
+    text = (out / "dataset.json").read_text()
+    (out / "dataset.json").write_text(text.replace('"train-0', '"../../etc/train-0'))
+    assert len(tfreel.Dataset(out)) == 40
+
+
+def test_a_split_that_is_not_there_is_named_with_those_that_are(photos: Path, tmp_path: Path) -> None:
+    tfreel.pack(photos, tmp_path / "out")
+    with pytest.raises(ValueError, match="there is no split 'test'; there are 'train'"):
+        tfreel.Dataset(tmp_path / "out", split="test")
+    with pytest.raises(ValueError, match="is for the folder of a data set"):
+        tfreel.Dataset(next((tmp_path / "out").glob("*.tfrecord")), split="train")
+
+
+# Bad items --------------------------------------------------------------------------------------------------
+
+
+def test_a_bad_item_stops_all_and_is_named(photos: Path, tmp_path: Path) -> None:
+    (photos / "apple" / "bad.jpg").write_bytes(b"<html>not found</html>")
+    with pytest.raises(tfreel.TfreelError, match=r"apple/bad.jpg: not a picture: text") as caught:
+        tfreel.pack(photos, tmp_path / "out")
+    assert caught.value.kind == "item_rejected"
+    assert not list((tmp_path / "out").glob("*.tfrecord"))
+
+
+def test_bad_items_are_left_out_when_asked_for_and_all_adds_up(photos: Path, tmp_path: Path) -> None:
+    (photos / "apple" / "bad.jpg").write_bytes(b"<html>not found</html>")
+    (photos / "orange" / "empty.png").write_bytes(b"")
+    report = tfreel.pack(photos, tmp_path / "out", on_error="skip", shards=3)
+    assert (report.read, report.written) == (42, 40)
+    assert {remark.name for remark in report.rejected} == {"apple/bad.jpg", "orange/empty.png"}
+    lines = [json.loads(line) for line in (tmp_path / "out" / "rejects.jsonl").read_text().splitlines()]
+    assert {line["item"] for line in lines if line["rejected"]} == {"apple/bad.jpg", "orange/empty.png"}
+    assert sum(split.classes["apple"] for split in report.splits.values()) == 30
+
+
+def test_nothing_to_pack_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="there are no files in it"):
+        tfreel.pack(tmp_path / "empty", tmp_path / "out")
+    photo_folder(tmp_path / "bad", {"a": 1})
+    (tmp_path / "bad" / "a" / "0.png").write_bytes(b"no picture")
+    with pytest.raises(ValueError, match=r"no item could become a record; of 1 the first is 'a/0.png'"):
+        tfreel.pack(tmp_path / "bad", tmp_path / "out", on_error="skip")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_vanishes_or_changes_its_nature_is_a_reject(photos: Path, tmp_path: Path) -> None:
+    victim = photos / "apple" / "5.png"
+    seen: list[Progress] = []
+    report = tfreel.pack(
+        photos,
+        tmp_path / "out",
+        on_error="skip",
+        labels=lambda name: vanish(victim, name),
+        progress=seen.append,
+    )
+    assert [remark.name for remark in report.rejected] == ["apple/5.png"]
+    assert report.rejected[0].text == "No such file or directory"
+    assert seen[-1].rejected == 1
+
+
+def vanish(victim: Path, name: str) -> str:
+    if name.endswith("apple/5.png"):
+        victim.unlink()
+    return name.split("/")[0]
+
+
+# What is there already --------------------------------------------------------------------------------------
+
+
+def test_an_existing_data_set_is_replaced_only_by_force(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    tfreel.pack(photos, out, shards=3)
+    tfreel.build_index(out)
+    before = digests(out)
+    with pytest.raises(FileExistsError, match="force=True"):
+        tfreel.pack(photos, out, shards=2)
+    assert digests(out) == before
+    tfreel.pack(photos, out, shards=2, force=True)
+    assert len(list(out.glob("*.tfrecord"))) == 2
+    assert not list(out.glob("*of-00003*"))
+    assert len(tfreel.Dataset(out)) == 40
+
+
+def test_other_files_are_never_touched(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    tfreel.pack(photos, out)
+    (out / "thesis.docx").write_text("years of work")
+    for folder in (out, photos):
+        with pytest.raises(FileExistsError, match="holds other files"):
+            tfreel.pack(photos, folder, force=True)
+    assert (out / "thesis.docx").read_text() == "years of work"
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(NotADirectoryError):
+        tfreel.pack(photos, tmp_path / "file", force=True)
+
+
+def test_two_at_once_do_not_mix(photos: Path, tmp_path: Path) -> None:
+    def second(_: Progress) -> None:
+        with pytest.raises(FileExistsError, match="another process is packing"):
+            tfreel.pack(photos, tmp_path / "out")
+
+    assert tfreel.pack(photos, tmp_path / "out", progress=second).written == 40
+
+
+# The same bytes every time ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_bytes_do_not_depend_on_the_number_of_workers(photos: Path, tmp_path: Path, compression: str) -> None:
+    found = []
+    for workers in (1, 2, 7):
+        out = tmp_path / f"out{workers}"
+        options = {"split": {"train": 0.5, "test": 0.5}, "shards": 2, "compression": compression}
+        tfreel.pack(photos, out, workers=workers, **options)
+        found.append(digests(out))
+    assert found[0] == found[1] == found[2]
+
+
+PACK = """
+import sys, os, time
+import tfreel
+import tfreel.packing.image_folder as image_folder
+made = image_folder.ImageFolder.row
+def slow(self, index):
+    time.sleep(0.002)
+    return made(self, index)
+image_folder.ImageFolder.row = slow
+print("ready", flush=True)
+split = {"train": 0.8, "test": 0.2}
+report = tfreel.pack(sys.argv[1], sys.argv[2], shards=10, split=split, seed=5, workers=1)
+print(report.reused)
+"""
+
+
+def run_pack(source: Path, out: Path, kill_after: float | None = None) -> int | None:
+    process = subprocess.Popen([sys.executable, "-c", PACK, source, out], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    if kill_after is not None:
+        time.sleep(kill_after)
+        process.send_signal(signal.SIGKILL)
+    rest, _ = process.communicate(timeout=60)
+    return int(rest) if process.returncode == 0 else None
+
+
+@pytest.mark.parametrize("form", ["folder", "tar.gz"])
+def test_killed_at_any_moment_the_same_command_ends_with_the_same_bytes(tmp_path: Path, form: str) -> None:
+    source = photo_folder(tmp_path / "photos", {"apple": 60, "orange": 40})
+    if form == "tar.gz":
+        source = archive(source, tmp_path / "photos.tar.gz")
+    assert run_pack(source, tmp_path / "whole") == 0
+    expected = digests(tmp_path / "whole")
+    rng = random.Random(1)
+    reused = []
+    for attempt in range(4):
+        out = tmp_path / f"out{attempt}"
+        for _ in range(3):
+            done = run_pack(source, out, rng.uniform(0.02, 0.3))
+            visible = {path.name for path in out.iterdir()} if out.exists() else set()
+            assert done is not None or visible <= {".packing"} or visible >= expected.keys()
+        if done is None:
+            done = run_pack(source, out)
+        reused.append(done)
+        assert digests(out) == expected
+    if form == "folder":
+        assert any(reused)
+
+
+def test_work_for_another_source_or_other_options_is_not_used(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        tfreel.pack(photos, out, shards=4, progress=interrupt_at(30))
+    assert any(path.suffix == ".tfrecord" for path in (out / ".packing").iterdir())
+    assert tfreel.pack(photos, out, shards=4, seed=1).reused == 0
+    shutil.rmtree(out)
+    with pytest.raises(KeyboardInterrupt):
+        tfreel.pack(photos, out, shards=4, progress=interrupt_at(30))
+    (photos / "apple" / "0.png").write_bytes(picture(99))
+    assert tfreel.pack(photos, out, shards=4).reused == 0
+
+
+def interrupt_at(done: int) -> Any:
+    def progress(so_far: Progress) -> None:
+        if so_far.done >= done:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_interrupted_it_goes_on_with_what_is_whole(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        tfreel.pack(photos, out, shards=4, progress=interrupt_at(30))
+    with pytest.raises(FileNotFoundError, match="not finished"):
+        tfreel.Dataset(out)
+    report = tfreel.pack(photos, out, shards=4)
+    assert report.reused == 20
+    assert Counter(report.splits["train"].classes) == {"apple": 30, "orange": 10}
+    assert not (out / ".packing").exists()
+
+
+# Archives ---------------------------------------------------------------------------------------------------
+
+
+def archive(folder: Path, path: Path) -> Path:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+            for file in sorted(folder.rglob("*")):
+                out.write(file, file.relative_to(folder))
+    else:
+        with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as tar:
+            tar.add(folder, ".")
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".zip", ".tar", ".tar.gz", ".tgz"])
+def test_an_archive_gives_the_records_of_its_folder(photos: Path, tmp_path: Path, suffix: str) -> None:
+    packed = archive(photos, tmp_path / f"photos{'.tar.gz' if suffix == '.tgz' else suffix}")
+    if suffix == ".tgz":
+        packed = packed.rename(tmp_path / "photos.tgz")
+    options: dict[str, Any] = {"split": {"train": 0.8, "test": 0.2}, "stratify": "label", "shards": 2}
+    from_folder = tfreel.pack(photos, tmp_path / "a", **options)
+    from_archive = tfreel.pack(packed, tmp_path / "b", **options)
+    assert from_archive.written == from_folder.written == 40
+    assert from_archive.classes == from_folder.classes
+    assert from_archive.splits["test"].classes == from_folder.splits["test"].classes
+
+    def by_name(folder: Path) -> dict[str, dict[str, Any]]:
+        return {row["image/filename"][0].decode(): row for row in rows(folder)}
+
+    one, other = by_name(tmp_path / "a"), by_name(tmp_path / "b")
+    assert {name: row["image/encoded"] for name, row in one.items()} == {
+        name: row["image/encoded"] for name, row in other.items()
+    }
+
+
+def test_damage_is_found_before_anything_gets_its_name(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tfreel.packing import work
+
+    finish = work.Work.finish
+
+    def flip(self: work.Work, name: str, note: dict[str, Any]) -> dict[str, Any]:
+        with open(self.file(name), "r+b") as file:
+            file.seek(100)
+            byte = file.read(1)
+            file.seek(100)
+            file.write(bytes([byte[0] ^ 1]))
+        return finish(self, name, note)
+
+    monkeypatch.setattr(work.Work, "finish", flip)
+    with pytest.raises(tfreel.CorruptError):
+        tfreel.pack(photos, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.tfrecord"))
