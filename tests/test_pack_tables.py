@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import math
 import os
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfreel
-from tfreel.packing import csv_table
+from tfreel.packing import csv_table, json_lines, numpy_files, rows
 from tfreel.packing.source import Made, Stream
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (2).to_bytes(4, "big") + (3).to_bytes(4, "big") + b"\x08\2\0\0\0"
@@ -50,6 +51,14 @@ def plain(value: Any) -> Any:
 
 def rejects_of(stream: Stream) -> list[tuple[str, str]]:
     return [(reject.name, reject.text) for reject in made_of(stream).rejects]
+
+
+def opened_rows(source: Any, **options: Any) -> Any:
+    return rows.opened(source, rows.Options(**options))
+
+
+def opened_numpy(path: Path, **options: Any) -> Any:
+    return numpy_files.opened(str(path), numpy_files.Options(**options))
 
 
 class TestCsv:
@@ -332,3 +341,236 @@ def test_any_bytes_are_read_or_refused(data: bytes, longest: int) -> None:
             records = made_of(source).records
             assert source.features is not None
             assert tfreel.parse(records, source.features).num_rows == len(records)
+
+
+class TestJson:
+    @pytest.fixture
+    def table(self, tmp_path: Path) -> Iterator[Any]:
+        def write(content: str | bytes, name: str = "rows.jsonl", **options: Any) -> json_lines.JsonTable:
+            path = tmp_path / name
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            return json_lines.opened(str(path), json_lines.Options(**options))
+
+        return write
+
+    def test_every_line_is_a_row(self, table: Any) -> None:
+        source = table('{"a": 1, "b": "x", "c": [1, 2]}\n\n{"a": null, "b": "y", "c": [3, 4], "ok": true}')
+        assert rows_of(source) == [{"a": 1, "b": b"x", "c": [1, 2]}, {"b": b"y", "c": [3, 4], "ok": 1}]
+        assert source.features == {
+            "a": tfreel.RaggedFeature("int64"),
+            "b": tfreel.FixedLenFeature([], "bytes"),
+            "c": tfreel.FixedLenFeature([2], "int64"),
+            "ok": tfreel.RaggedFeature("int64"),
+        }
+        assert str(source.columns[0]) == "a: int64; absent in 1 rows"
+
+    def test_whole_numbers_among_others_are_numbers_too(self, table: Any) -> None:
+        source = table('{"x": 1, "l": [1, 2]}\n{"x": 0.5, "l": [0.5]}\n{"x": 2, "l": []}\n')
+        assert rows_of(source) == [{"x": 1.0, "l": [1.0, 2.0]}, {"x": 0.5, "l": 0.5}, {"x": 2.0, "l": []}]
+        assert source.features == {
+            "x": tfreel.FixedLenFeature([], "float32"),
+            "l": tfreel.RaggedFeature("float32"),
+        }
+
+    def test_objects_in_objects_get_names_with_slashes(self, table: Any) -> None:
+        text = '{"a": {"b": {"c": 1}, "d": 2}}\n{"a": 3}\n'
+        assert rows_of(table(text)) == [{"a/b/c": 1, "a/d": 2}, {"a": 3}]
+        assert rejects_of(table(text, flatten=False)) == [("line 1", "'a' holds an object in an object")]
+
+    def test_bad_lines_are_rejected_by_their_number(self, table: Any) -> None:
+        deep = "[" * 100_000
+        source = table(
+            f'{{"a": 1}}\n{{"a": \n\n[1]\n{{"a": "x"}}\n{deep}\n{{"a": 2, "b": [1, "x"]}}\n{{"a": 3}}'
+        )
+        names, reasons = zip(*rejects_of(source), strict=True)
+        assert names == ("line 2", "line 4", "line 5", "line 6", "line 7")
+        assert reasons[0].startswith("not JSON: Expecting value")
+        assert reasons[1:3] == (
+            "is no object, but a list",
+            "'a' holds text, and whole numbers in other rows",
+        )
+        assert reasons[4] == "'b' holds text and numbers in one list"
+        assert [row["a"] for row in rows_of(source)] == [1, 3]
+
+    def test_what_is_no_feature_is_rejected(self, table: Any) -> None:
+        source = table(
+            '{"a": [{"b": 1}]}\n{"a": [null]}\n{"a/b": 1, "a": {"b": 2}}\n{"a": 1e999}\n{"a": 5}\n'
+        )
+        assert rejects_of(source)[:3] == [
+            ("line 1", "'a' holds an object in a list"),
+            ("line 2", "'a' holds nothing among other values"),
+            ("line 3", "two features would be called 'a/b'"),
+        ]
+        assert table(b'{"a": "\xff"}\n{"a": "x"}').features == {"a": tfreel.FixedLenFeature([], "bytes")}
+
+    def test_an_array_of_objects_reads_like_lines(self, table: Any) -> None:
+        rows = [{"i": i, "text": "\u00e4" * 50} for i in range(10_000)]
+        source = table(json.dumps(rows, ensure_ascii=False, indent=1), "rows.json")
+        assert len(list(source.chunks())) > 1
+        found = rows_of(source)
+        assert len(found) == 10_000
+        assert found[9999]["i"] == 9999
+        assert rows_of(table(" [] ", "rows.json")) == []
+        with pytest.raises(ValueError, match="element 2: not JSON"):
+            table('[{"a": 1}, {"a": ', "rows.json")
+        assert rejects_of(table('[{"a": 1}, 5]', "rows.json")) == [("element 2", "is no object, but a int")]
+
+    def test_a_line_without_end_is_given_up(self, table: Any) -> None:
+        with pytest.raises(ValueError, match="line 2: a row of more than 100 bytes"):
+            table('{"a": 1}\n{"a": "' + "x" * 1_000_000, max_row_bytes=100)
+
+    def test_labels_become_classes(self, table: Any) -> None:
+        source = table('{"y": "b"}\n{"y": "a"}\n', label="y")
+        assert source.classes == {0: "a", 1: "b"}
+        assert rows_of(source) == [{"y": 1, "y/text": b"b"}, {"y": 0, "y/text": b"a"}]
+
+
+class TestRows:
+    def test_a_list_of_mappings(self) -> None:
+        source = opened_rows([{"a": 1, "b": np.zeros((2, 2))}, {"a": 2, "b": np.ones((2, 2))}])
+        assert rows_of(source) == [{"a": 1, "b": [0.0] * 4}, {"a": 2, "b": [1.0] * 4}]
+        assert source.features["b"] == tfreel.FixedLenFeature([4], "float32")
+        assert source.identity() is None
+
+    def test_of_a_generator_the_first_rows_decide(self) -> None:
+        rows = ({"a": i} if i < 1500 else {"a": i + 0.5, "b": "x"} for i in range(1501))
+        source = opened_rows(rows)
+        made = made_of(source)
+        assert len(made.records) == 1500
+        assert made.rejects[0].name == "row 1500"
+        assert made.rejects[0].text == "'a' holds numbers, and whole numbers in other rows"
+        assert source.features["b"] == tfreel.RaggedFeature("bytes")
+
+    def test_labels_of_a_generator_need_classes(self) -> None:
+        with pytest.raises(ValueError, match="not known beforehand: classes= names them"):
+            made_of(opened_rows(iter([{"y": "a"}]), label="y"))
+        source = opened_rows(iter([{"y": "b"}]), label="y", classes=["a", "b"])
+        assert rows_of(source) == [{"y": 1, "y/text": b"b"}]
+
+    def test_lists_side_by_side(self) -> None:
+        source = opened_rows({"data": [[1, 2], [3]], "label": ["x", None]})
+        assert rows_of(source) == [{"data": [1, 2], "label": b"x"}, {"data": 3}]
+        with pytest.raises(ValueError, match="columns differ in length: 'a' has 2, 'b' has 1"):
+            opened_rows({"a": [1, 2], "b": [1]})
+
+    def test_rows_that_are_no_mappings_are_rejected(self) -> None:
+        assert rejects_of(opened_rows([{"a": 1}, 5])) == [("row 1", "is no mapping, but a int")]
+
+    def test_arrays_side_by_side(self) -> None:
+        columns = {"x": np.arange(6, dtype=np.float64).reshape(3, 2), "y": np.array(["b", "a", "b"])}
+        source = opened_rows(columns, label="y")
+        assert rows_of(source)[0] == {"x": [0.0, 1.0], "y": 1, "y/text": b"b"}
+        assert source.features["x"] == tfreel.FixedLenFeature([2], "float32")
+        assert str(source.columns[0]) == "x: float32; rows of shape [2]; float64 is rounded to float32"
+        with pytest.raises(ValueError, match="columns differ in length: 'x' has 3, 'y' has 2"):
+            opened_rows({"x": np.zeros(3), "y": np.zeros(2)})
+
+    def test_a_number_that_does_not_fit_rejects_its_row_alone(self) -> None:
+        source = opened_rows({"x": np.array([1.0, 1e300, 2.0])})
+        assert [row["x"] for row in rows_of(source)] == [1.0, 2.0]
+        assert rejects_of(source) == [("row 1", "column 'x': 1e+300 does not fit float32")]
+
+    def test_tensors_keep_shape_and_dtype(self) -> None:
+        images = np.arange(2 * 3 * 4, dtype=np.uint8).reshape(2, 3, 4)
+        source = opened_rows({"image": images, "y": np.array([1, 2])}, tensors=True)
+        found = tfreel.decode(made_of(source).records[1])
+        np.testing.assert_array_equal(found["image"], images[1])
+        assert found["image"].dtype == np.uint8
+        assert source.features is not None
+        tfreel.parse(made_of(source).records, source.features)
+
+
+class TestNumpyFiles:
+    def test_a_file_of_one_array(self, tmp_path: Path) -> None:
+        array = np.arange(60, dtype=">i4").reshape(5, 3, 4)
+        np.save(tmp_path / "a.npy", array)
+        source = opened_numpy(tmp_path / "a.npy", name="image")
+        assert source.features == {"image": tfreel.FixedLenFeature([3, 4], "int64")}
+        batch = tfreel.parse(made_of(source).records, source.features)
+        np.testing.assert_array_equal(batch["image"], array)
+
+    def test_fortran_order_is_turned(self, tmp_path: Path) -> None:
+        array = np.asfortranarray(np.arange(6).reshape(3, 2))
+        np.save(tmp_path / "a.npy", array)
+        assert [row["data"] for row in rows_of(opened_numpy(tmp_path / "a.npy"))] == array.tolist()
+
+    @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+    def test_arrays_by_their_names(self, tmp_path: Path, save: Any) -> None:
+        x = np.random.default_rng(1).normal(size=(300_000, 2)).astype(np.float32)
+        save(tmp_path / "a.npz", x=x, y=np.arange(300_000))
+        source = opened_numpy(tmp_path / "a.npz")
+        assert len(list(source.chunks())) > 1
+        batch = tfreel.parse(made_of(source).records, source.features)
+        np.testing.assert_array_equal(batch["x"], x)
+        np.testing.assert_array_equal(batch["y"], np.arange(300_000))
+
+    def test_unequal_lengths_are_refused_unless_one_is_left_out(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "a.npz", x=np.zeros(3), y=np.zeros(2), z=np.float32(1))
+        with pytest.raises(ValueError, match="column 'z' is one value"):
+            opened_numpy(tmp_path / "a.npz")
+        with pytest.raises(ValueError, match="columns differ in length: 'x' has 3, 'y' has 2"):
+            opened_numpy(tmp_path / "a.npz", columns=["x", "y"])
+        assert len(rows_of(opened_numpy(tmp_path / "a.npz", columns=["y"]))) == 2
+
+    def test_pickles_are_never_opened(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "a.npy", np.array([{"a": 1}], object), allow_pickle=True)
+        with pytest.raises(ValueError, match="Python objects would be unpickled"):
+            opened_numpy(tmp_path / "a.npy")
+        np.savez(tmp_path / "b.npz", a=np.array([{"a": 1}], object))
+        with pytest.raises(ValueError, match="Python objects would be unpickled"):
+            opened_numpy(tmp_path / "b.npz")
+        (tmp_path / "c.npy").write_bytes(b"\x80\x04N.")
+        with pytest.raises(ValueError, match="is no array of NumPy"):
+            opened_numpy(tmp_path / "c.npy")
+
+    def test_a_file_that_is_cut_off_is_refused(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "a.npy", np.arange(100))
+        whole = (tmp_path / "a.npy").read_bytes()
+        (tmp_path / "a.npy").write_bytes(whole[:-8])
+        with pytest.raises(ValueError, match="is cut off: 800 bytes of values are promised, 792 there"):
+            opened_numpy(tmp_path / "a.npy")
+        (tmp_path / "a.npy").write_bytes(whole.replace(b"(100,)", b"(10**9,)"[:6]))
+        with pytest.raises(ValueError, match="is no array of NumPy"):
+            opened_numpy(tmp_path / "a.npy")
+
+    def test_a_damaged_archive_is_refused(self, tmp_path: Path) -> None:
+        np.savez_compressed(tmp_path / "a.npz", x=np.arange(10_000))
+        whole = bytearray((tmp_path / "a.npz").read_bytes())
+        whole[len(whole) // 2] ^= 0xFF
+        (tmp_path / "a.npz").write_bytes(whole)
+        with pytest.raises(ValueError, match=r"a\.npz"):
+            made_of(opened_numpy(tmp_path / "a.npz"))
+        (tmp_path / "a.npz").write_bytes(whole[:100])
+        with pytest.raises(ValueError, match=r"is no sound \.npz file"):
+            opened_numpy(tmp_path / "a.npz")
+
+
+class TestPack:
+    """The whole way, as users go it."""
+
+    def test_a_csv_file_becomes_a_data_set(self, tmp_path: Path) -> None:
+        lines = [f"{i},{i / 4},{'cat' if i % 3 else 'dog'}" for i in range(300)]
+        (tmp_path / "pets.csv").write_text("id,size,pet\n" + "\n".join(lines))
+        report = tfreel.pack(
+            tmp_path / "pets.csv",
+            tmp_path / "pets",
+            split={"train": 0.8, "test": 0.2},
+            stratify="label",
+            label="pet",
+        )
+        assert report.written == 300
+        assert report.classes == {0: "cat", 1: "dog"}
+        assert report.splits["test"].classes == {"cat": 40, "dog": 20}
+        rows = list(tfreel.Dataset(tmp_path / "pets", split="train"))
+        assert len(rows) == 240
+
+    def test_features_can_be_renamed(self, tmp_path: Path) -> None:
+        tfreel.pack({"a": [1, 2]}, tmp_path / "out", rename={"a": "b"}, shuffle=False)
+        assert [row["b"] for row in tfreel.Dataset(tmp_path / "out", split="train")] == [1, 2]
+
+    def test_bad_rows_are_listed(self, tmp_path: Path) -> None:
+        (tmp_path / "t.csv").write_text("a,b\n1,2\n3\n")
+        with pytest.raises(tfreel.TfreelError, match="row 2, line 3"):
+            tfreel.pack(tmp_path / "t.csv", tmp_path / "out")
+        report = tfreel.pack(tmp_path / "t.csv", tmp_path / "out", on_error="skip")
+        assert (report.read, report.written, len(report.rejected)) == (2, 1, 1)

@@ -193,17 +193,17 @@ class CsvTable(TableStream):
     def _decide(self, survey: _core.CsvSurvey) -> None:
         self._kinds: list[str] = []
         features: dict[str, Feature] = {}
+        notes: list[ColumnNote] = []
         for name, seen in zip(self._names, survey.columns, strict=True):
             kind, why = self._kind_of(name, seen)
             needed = self.wants(name)
             self._kinds.append(kind if needed else "")
             dtype = _DTYPES.get(kind)
-            self.columns.append(
-                ColumnNote(name, dtype if needed else None, why if needed else "not asked for")
-            )
+            notes.append(ColumnNote(name, dtype, why) if needed else ColumnNote(name, None, "not asked for"))
             if dtype is not None and needed:
                 lacks = seen.empty + (0 if kind == "text" else seen.quoted_empty)
                 features[name] = RaggedFeature(dtype) if lacks else FixedLenFeature([], dtype)
+        self.note(notes)
         label = self.options.label
         if label is not None:
             self._set_classes(features.get(label), survey)

@@ -21,7 +21,7 @@ from tfreel.columns.ragged import Ragged
 from tfreel.columns.strings import BytesColumn
 from tfreel.columns.table import encode_block
 from tfreel.errors import TfreelError
-from tfreel.examples.encode import encode
+from tfreel.examples.tensor import Tensor
 from tfreel.features.kinds import Feature, FixedLenFeature
 from tfreel.inference.content import IMAGES, NAMES, content_of
 from tfreel.packing.labels import class_ids
@@ -124,7 +124,11 @@ class TableStream(Stream):
             table = {name: taken(column, kept) for name, column in table.items()}
             names = [names[i] for i in kept] if names else names
             row_name = partial(_picked, row_name, kept)
-        return _add_records(table, row_name, names, made)
+        return _add_records(self.naming.applied(self.shaped(table)), row_name, names, made)
+
+    def shaped(self, table: Table) -> Table:
+        """The columns as they are to be encoded, when all rows are known to stay."""
+        return table
 
     # Classes ------------------------------------------------------------------------------------------------
 
@@ -165,7 +169,7 @@ class TableStream(Stream):
         for i, value in enumerate(values):
             if value is None:
                 rejected[i] = f"its label {label!r} is empty"
-            elif self.classes and (value not in self._ids if text else value not in self.classes):
+            elif value not in self._ids if text else self.classes and value not in self.classes:
                 told = value.decode(errors="replace") if text else value
                 rejected[i] = f"its label {told!r} is not among the classes"
         if text:
@@ -208,6 +212,12 @@ class TableStream(Stream):
         for feature in self._embed:
             self.features[feature] = FixedLenFeature([], "bytes")
 
+    def note(self, columns: Sequence[ColumnNote]) -> None:
+        """Says what the columns hold, to whoever asks and to the user."""
+        self.columns = list(columns)
+        self.notes.append("columns: " + ", ".join(f"{c.name} {c.dtype or 'left out'}" for c in columns))
+        self.notes += [f"column {column}" for column in columns if column.text]
+
     def check_names(self, names: Sequence[str]) -> None:
         """Refuses options about columns that are not there.
 
@@ -246,7 +256,8 @@ def require_column(name: str, names: Sequence[str]) -> None:
 
 def row_count(table: Table) -> int:
     """How many rows a table has."""
-    return len(next(iter(table.values()))) if table else 0
+    first = next(iter(table.values()), ())
+    return len(first.array if isinstance(first, Tensor) else first)
 
 
 def values_of(column: Any) -> list[Any]:
@@ -265,6 +276,8 @@ def taken(column: Any, rows: Sequence[int]) -> Any:
         return column.take(np.array(rows, np.int64))
     if isinstance(column, np.ndarray):
         return column[np.array(rows, np.int64)]
+    if isinstance(column, Tensor):
+        return Tensor(column.array[np.array(rows, np.int64)])
     return [column[i] for i in rows]
 
 
@@ -294,18 +307,6 @@ def _add_one_by_one(table: Table, row_name: RowName, names: list[str], made: Mad
             counts[names[i]] += 1
     made.records = records
     made.counts += counts
-    return made
-
-
-def encode_rows(rows: Sequence[tuple[str, dict[str, Any]]], made: Made) -> Made:
-    """Adds the records of rows, each with what it is called."""
-    records: list[bytes] = []
-    for name, row in rows:
-        try:
-            records.append(encode(row))
-        except (ValueError, TypeError) as error:
-            made.rejects.append(Remark(name, reason_of(error)))
-    made.records = records
     return made
 
 
