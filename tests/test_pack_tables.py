@@ -299,6 +299,10 @@ class TestCsv:
         (tmp_path / "elsewhere/a.txt").write_bytes(b"hello")
         source = table("path\na.txt\n", embed={"text": "path"}, root=tmp_path / "elsewhere")
         assert rows_of(source) == [{"path": b"a.txt", "text": b"hello"}]
+        source = table("path,y\na.txt,1\n", columns=["y"], embed={"text": "path"}, root=tmp_path / "elsewhere")
+        assert rows_of(source) == [{"y": 1, "text": b"hello"}]
+        assert source.features is not None
+        assert sorted(source.features) == ["text", "y"]
 
     def test_a_link_out_of_the_root_is_not_followed(self, table: Any, tmp_path: Path) -> None:
         (tmp_path / "out").symlink_to("/etc")

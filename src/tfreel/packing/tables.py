@@ -114,17 +114,24 @@ class TableStream(Stream):
 
     def _finish(self, table: Table, row_name: RowName, made: Made) -> Made:
         """Adds the records of a table, with classes and files, to what was made."""
+        table = dict(table)  # the same work may be done again
         rejected: dict[int, str] = {}
-        names = self._take_label(table, rejected)
-        for feature, column in self._embed.items():
-            table[feature] = self._files(values_of(table[column]), rejected)
+        labels = self._take_label(table, rejected)
+        files = {
+            feature: self._files(values_of(table[column]), rejected)
+            for feature, column in self._embed.items()
+        }
+        table = {name: column for name, column in table.items() if self.keeps(name)} | files
         if rejected:
             made.rejects += [Remark(row_name(i), why) for i, why in sorted(rejected.items())]
             kept = [i for i in range(row_count(table)) if i not in rejected]
             table = {name: taken(column, kept) for name, column in table.items()}
-            names = [names[i] for i in kept] if names else names
+            labels = [labels[i] for i in kept] if labels else labels
             row_name = partial(_picked, row_name, kept)
-        return _add_records(self.naming.applied(self.shaped(table)), row_name, names, made)
+        kept_rows = _add_records(self.naming.applied(self.shaped(table)), row_name, made)
+        if labels:
+            made.counts.update(self._counts(labels if kept_rows is None else [labels[i] for i in kept_rows]))
+        return made
 
     def shaped(self, table: Table) -> Table:
         """The columns as they are to be encoded, when all rows are known to stay."""
@@ -159,24 +166,35 @@ class TableStream(Stream):
             self.classes = {number: str(number) for number in sorted(map(int, found or ()))}
         self._ids = {name.encode(): number for number, name in self.classes.items()}
 
-    def _take_label(self, table: Table, rejected: dict[int, str]) -> list[str]:
-        """Puts the ids of classes in the place of their names; gives the name of the class of each row."""
+    def _take_label(self, table: Table, rejected: dict[int, str]) -> list[Any]:
+        """Puts the ids of classes in the place of their names; gives what was there, for each row."""
         label = self.options.label
         if label is None or label not in table:
             return []
         values = values_of(table[label])
-        text = any(isinstance(value, bytes) for value in values)
-        for i, value in enumerate(values):
-            if value is None:
-                rejected[i] = f"its label {label!r} is empty"
-            elif value not in self._ids if text else self.classes and value not in self.classes:
-                told = value.decode(errors="replace") if text else value
-                rejected[i] = f"its label {told!r} is not among the classes"
+        different = Counter(values)
+        text = any(isinstance(value, bytes) for value in different)
+        known: Mapping[Any, Any] = self._ids if text else self.classes
+        unknown = {value for value in different if value is None or ((text or known) and value not in known)}
+        if unknown:
+            rejected.update({i: self._no_class(value) for i, value in enumerate(values) if value in unknown})
         if text:
-            table[f"{label}/text"] = [b"" if value is None else value for value in values]
-            table[label] = np.array([self._ids.get(value, -1) for value in values], np.int64)
-            return ["" if value is None else value.decode(errors="replace") for value in values]
-        return [self.classes.get(value, "") for value in values] if self.classes else []
+            table[f"{label}/text"] = table[label]
+            ids = {**self._ids, **dict.fromkeys(unknown, -1)}
+            table[label] = np.fromiter(map(ids.__getitem__, values), np.int64, len(values))
+        return values
+
+    def _no_class(self, value: Any) -> str:
+        if value is None:
+            return f"its label {self.options.label!r} is empty"
+        told = value.decode(errors="replace") if isinstance(value, bytes) else value
+        return f"its label {told!r} is not among the classes"
+
+    def _counts(self, labels: list[Any]) -> dict[str, int]:
+        """How often each class is among these labels, by its name."""
+        if not self.classes:
+            return {}
+        return {_class_name(label): count for label, count in Counter(labels).items()}
 
     # Files --------------------------------------------------------------------------------------------------
 
@@ -203,7 +221,7 @@ class TableStream(Stream):
 
     def describe(self, features: dict[str, Feature]) -> None:
         """Says what to read the records with, the columns being known."""
-        self.features = dict(features)
+        self.features = {name: feature for name, feature in features.items() if self.keeps(name)}
         if self.label in features and self._ids and features[self.label].dtype == "bytes":
             self.features[self.label] = FixedLenFeature([], "int64")
             self.features[f"{self.label}/text"] = FixedLenFeature([], "bytes")
@@ -234,10 +252,14 @@ class TableStream(Stream):
             if feature in names and self._embed[feature] != feature:
                 raise ValueError(f"embed: there is a column {feature!r} already")
 
+    def keeps(self, name: str) -> bool:
+        """Whether a column is to be in the records."""
+        chosen = self.options.columns
+        return chosen is None or name in chosen or name == f"{self.options.label}/text"
+
     def wants(self, name: str) -> bool:
         """Whether a column is needed at all."""
-        chosen = self.options.columns
-        return chosen is None or name in chosen or name in self._embed.values()
+        return self.keeps(name) or name in self._embed.values()
 
 
 def require_column(name: str, names: Sequence[str]) -> None:
@@ -281,21 +303,21 @@ def taken(column: Any, rows: Sequence[int]) -> Any:
     return [column[i] for i in rows]
 
 
-def _add_records(table: Table, row_name: RowName, names: list[str], made: Made) -> Made:
+def _add_records(table: Table, row_name: RowName, made: Made) -> list[int] | None:
+    """Adds the records of a table. Gives the rows that became one; None if all did."""
     if not row_count(table):
-        return made
+        return []
     try:
         made.records = encode_block(table)
     except (ValueError, TypeError):
-        return _add_one_by_one(table, row_name, names, made)
-    made.counts.update(names)
-    return made
+        return _add_one_by_one(table, row_name, made)
+    return None
 
 
-def _add_one_by_one(table: Table, row_name: RowName, names: list[str], made: Made) -> Made:
+def _add_one_by_one(table: Table, row_name: RowName, made: Made) -> list[int]:
     """The same, where the values of some row are in the way."""
     records: list[bytes] = []
-    counts: Counter[str] = Counter()
+    kept: list[int] = []
     for i in range(row_count(table)):
         try:
             record = encode_block({name: taken(column, [i]) for name, column in table.items()})[0]
@@ -303,11 +325,13 @@ def _add_one_by_one(table: Table, row_name: RowName, names: list[str], made: Mad
             made.rejects.append(Remark(row_name(i), reason_of(error)))
             continue
         records.append(record)
-        if names:
-            counts[names[i]] += 1
+        kept.append(i)
     made.records = records
-    made.counts += counts
-    return made
+    return kept
+
+
+def _class_name(label: Any) -> str:
+    return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
 
 
 def _tree_of(options: TableOptions, folder: str | None) -> Tree:
