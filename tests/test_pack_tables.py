@@ -274,6 +274,13 @@ class TestCsv:
         assert source.classes == {3: "3", 7: "7"}
         assert made_of(source).counts == {"7": 2, "3": 1}
         assert table("y\n0.5\n", label="y").classes == {}
+        named = table("y\n1\n0\n1\n2\n", label="y", classes=["no", "yes"])
+        assert made_of(named).counts == {"yes": 2, "no": 1}
+        assert rejects_of(named) == [("row 4", "its label 2 is not among the classes")]
+
+    def test_a_label_that_is_nowhere_is_refused(self, table: Any) -> None:
+        with pytest.raises(ValueError, match="the label 'y' is empty in all rows"):
+            table("x,y\n1,\n", label="y")
 
     def test_files_that_a_column_names_are_embedded(self, table: Any, tmp_path: Path) -> None:
         (tmp_path / "pictures").mkdir()
@@ -299,7 +306,9 @@ class TestCsv:
         (tmp_path / "elsewhere/a.txt").write_bytes(b"hello")
         source = table("path\na.txt\n", embed={"text": "path"}, root=tmp_path / "elsewhere")
         assert rows_of(source) == [{"path": b"a.txt", "text": b"hello"}]
-        source = table("path,y\na.txt,1\n", columns=["y"], embed={"text": "path"}, root=tmp_path / "elsewhere")
+        source = table(
+            "path,y\na.txt,1\n", columns=["y"], embed={"text": "path"}, root=tmp_path / "elsewhere"
+        )
         assert rows_of(source) == [{"y": 1, "text": b"hello"}]
         assert source.features is not None
         assert sorted(source.features) == ["text", "y"]
@@ -420,6 +429,8 @@ class TestJson:
         assert rejects_of(table('[{"a": 1}, 5]', "rows.json")) == [("element 2", "is no object, but a int")]
 
     def test_a_line_without_end_is_given_up(self, table: Any) -> None:
+        with pytest.raises(ValueError, match="element 2: a row of more than 100 bytes"):
+            table('[{"a": 1},{"a": "' + "x" * 1_000_000, "rows.json", max_row_bytes=100)
         with pytest.raises(ValueError, match="line 2: a row of more than 100 bytes"):
             table('{"a": 1}\n{"a": "' + "x" * 1_000_000, max_row_bytes=100)
 

@@ -53,7 +53,7 @@ def opened(source: Any, options: Options) -> ArrowTable:
 class ArrowTable(TableStream):
     """A table of Arrow data, batch by batch.
 
-    What its features are is known when all of it has been read: only then nobody can find another null.
+    What its features are is known when all batches have been read: only then nobody can find another null.
 
     Args:
         open_table: Gives the type and the batches of the columns named; of all, for None.
@@ -124,13 +124,13 @@ class ArrowTable(TableStream):
         for table in self._batches(self._wanted):
             for name, column in table.items():
                 self._facts[name].see(column)
+            self._conclude()
             rows = row_count(table)
             step = max(1, rows * _PART_BYTES // max(1, sum(column.nbytes for column in table.values())))
             for begin in range(0, rows, step):
                 part = {name: column[begin : begin + step] for name, column in table.items()}
                 yield partial(_as_it_is, part, first + begin)
             first += rows
-        self._conclude()
 
     def _conclude(self) -> None:
         features = {name: facts.feature() for name, facts in self._facts.items()}

@@ -210,6 +210,8 @@ class CsvTable(TableStream):
         self.describe(features)
 
     def _set_classes(self, feature: Feature | None, survey: _core.CsvSurvey) -> None:
+        if feature is None and survey.next_row > 1:
+            raise ValueError(f"{self._file.name}: the label {self.options.label!r} is empty in all rows")
         found = survey.names
         dtype: str | None = getattr(feature, "dtype", None)
         if dtype == "int64" and not survey.too_many_names:

@@ -70,14 +70,19 @@ class JsonTable(RowTable):
     # Lines --------------------------------------------------------------------------------------------------
 
     def _lines(self) -> Iterator[Callable[[], Sequence[NamedRow]]]:
-        rest, line = b"", 1
+        parts: list[bytes] = []  # of a line whose end is not read yet
+        line = 1
         for piece in self._file.pieces(_PART_BYTES):
-            whole, end, rest = (rest + piece).rpartition(b"\n")
+            head, end, tail = piece.rpartition(b"\n")
             if end:
+                whole = b"".join([*parts, head])
                 yield partial(_parsed_lines, whole, line)
                 line += whole.count(b"\n") + 1
-            if len(rest) > self._longest:
+                parts = []
+            parts.append(tail)
+            if sum(map(len, parts)) > self._longest:
                 raise self._too_long(f"line {line}")
+        rest = b"".join(parts)
         if rest.strip():
             yield partial(_parsed_lines, rest, line)
 
@@ -110,12 +115,13 @@ class JsonTable(RowTable):
                 if end == len(text):  # a number may go on in the next piece
                     raise json.JSONDecodeError("more may follow", text, end)
             except (ValueError, RecursionError) as error:
-                piece = next(pieces, "")
-                if not piece:
-                    raise ValueError(f"{self._file.name}: element {number + 1}: not JSON: {error}") from None
-                text, at = text[at:] + piece, 0
-                if len(text) > self._longest + len(piece):
+                if len(text) - at > self._longest:
                     raise self._too_long(f"element {number + 1}") from None
+                # Twice as much each time, or a long element would be tried very often.
+                more = _at_least(len(text) - at, pieces)
+                if not more:
+                    raise ValueError(f"{self._file.name}: element {number + 1}: not JSON: {error}") from None
+                text, at = text[at:] + more, 0
                 continue
             yield value, end - at
             number += 1
@@ -133,6 +139,15 @@ class JsonTable(RowTable):
                     raise ValueError(f"{self._file.name}: is not UTF-8") from None
                 rest = data[error.start :]
                 yield data[: error.start].decode()
+
+
+def _at_least(size: int, pieces: Iterator[str]) -> str:
+    """The next pieces, at least so many characters of them unless they end."""
+    taken: list[str] = []
+    while size >= 0 and (piece := next(pieces, "")):
+        taken.append(piece)
+        size -= len(piece)
+    return "".join(taken)
 
 
 def _end_of(match: re.Match[str] | None) -> int:

@@ -89,6 +89,7 @@ class TableStream(Stream):
         super().__init__()
         self.options = options
         self.columns: list[ColumnNote] = []
+        self._told: list[str] = []
         self.label = options.label
         self._ids: dict[bytes, int] = {}
         self._embed = dict(options.embed or {})
@@ -194,7 +195,11 @@ class TableStream(Stream):
         """How often each class is among these labels, by its name."""
         if not self.classes:
             return {}
-        return {_class_name(label): count for label, count in Counter(labels).items()}
+        found = Counter(labels).items()
+        return {
+            label.decode(errors="replace") if isinstance(label, bytes) else self.classes[label]: count
+            for label, count in found
+        }
 
     # Files --------------------------------------------------------------------------------------------------
 
@@ -231,10 +236,12 @@ class TableStream(Stream):
             self.features[feature] = FixedLenFeature([], "bytes")
 
     def note(self, columns: Sequence[ColumnNote]) -> None:
-        """Says what the columns hold, to whoever asks and to the user."""
+        """Says what the columns hold, to whoever asks and to the user. What was said before is forgotten."""
         self.columns = list(columns)
-        self.notes.append("columns: " + ", ".join(f"{c.name} {c.dtype or 'left out'}" for c in columns))
-        self.notes += [f"column {column}" for column in columns if column.text]
+        told = "columns: " + ", ".join(f"{column.name} {column.dtype or 'left out'}" for column in columns)
+        others = [note for note in self.notes if note not in self._told]
+        self._told = [told, *(f"column {column}" for column in columns if column.text)]
+        self.notes = others + self._told
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuses options about columns that are not there.
@@ -328,10 +335,6 @@ def _add_one_by_one(table: Table, row_name: RowName, made: Made) -> list[int]:
         kept.append(i)
     made.records = records
     return kept
-
-
-def _class_name(label: Any) -> str:
-    return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
 
 
 def _tree_of(options: TableOptions, folder: str | None) -> Tree:
