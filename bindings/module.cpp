@@ -91,4 +91,5 @@ NB_MODULE(_core, module) {
   bind_csv(module);
   bind_arrow_export(module);
   bind_arrow_import(module);
+  bind_resize(module);
 }

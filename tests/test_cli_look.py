@@ -341,6 +341,8 @@ def test_info_says_all_in_one_object(cats: Path) -> None:
         "codecs": {"none": 1},
         "indexed": 0,
         "manifests": [],
+        "splits": None,
+        "classes": None,
         "ok": True,
         "records_looked_at": 10,
         "conflicts": [],

@@ -13,6 +13,7 @@ from tfreel.cli.options import all_option, paths_argument, quiet_option, sample_
 if TYPE_CHECKING:
     from tfreel import InferredFeatures
     from tfreel.cli.facts import Facts
+    from tfreel.storage.dataset_folder import Folder
 
 _KEYS = {
     "files": "How many.",
@@ -22,11 +23,14 @@ _KEYS = {
     "codecs": "How many files are compressed how: none, gzip, zlib.",
     "indexed": "How many files have an index that fits.",
     "manifests": "Those of the sets that the files belong to.",
+    "splits": "Of a data set that tfreel packed: by name, records, bytes, files and classes; null of others.",
+    "classes": "Of such a data set: the names of the classes by their ids; null of others.",
     "ok": "Whether all files are sound, as far as they were read.",
     "records_looked_at, features, sequence_features, conflicts": "As tfreel schema has them, features by"
     " name; null if the records are no Examples.",
 }
 
+_MOST_WORDS = 20
 _DAMAGED = "the files are damaged; tfreel verify says where"
 
 
@@ -72,6 +76,7 @@ def command(
     from tfreel.cli.output import chosen_format, print_json
     from tfreel.cli.progress import UNKNOWN, Progress
     from tfreel.index.build import named_files
+    from tfreel.storage.names import folder_at
 
     size = sample_size(sample, everything)
     files = named_files(paths)
@@ -79,10 +84,11 @@ def command(
         facts = gather(files, counted, progress)
     with Progress("looking", files if everything else UNKNOWN, quiet=quiet) as progress:
         found, why = _features(files, size, progress)
+    folder = folder_at(paths[0], None) if len(paths) == 1 else None
     if chosen_format(output_format) == "json":
-        print_json({**facts.to_dict(), **_features_dict(found)})
+        print_json({**facts.to_dict(), **_folder_dict(folder), **_features_dict(found)})
     else:
-        _print_page(facts, found, why)
+        _print_page(facts, folder, found, why)
     if why == _DAMAGED and facts.ok:  # and nobody has said so yet
         tell(why)
     return 0 if facts.ok and why != _DAMAGED else 1
@@ -111,7 +117,40 @@ def _features_dict(found: InferredFeatures | None) -> dict[str, Any]:
     return {"records_looked_at": found.records, **{key: described[key] for key in keys}}
 
 
-def _print_page(facts: Facts, found: InferredFeatures | None, why: str) -> None:
+def _folder_dict(folder: Folder | None) -> dict[str, Any]:
+    if folder is None:
+        return {"splits": None, "classes": None}
+    splits = {
+        name: {
+            "records": split.records,
+            "bytes": split.bytes,
+            "files": len(split.shards),
+            "classes": split.classes,
+        }
+        for name, split in folder.splits.items()
+    }
+    return {"splits": splits, "classes": {str(number): name for number, name in folder.classes.items()}}
+
+
+def _folder_lines(folder: Folder) -> list[tuple[str, str]]:
+    """What a manifest adds to the facts about files."""
+    from tfreel.cli.output import plural
+
+    lines = []
+    for name, split in folder.splits.items():
+        counts = _cut([f"{label} {count:,}" for label, count in split.classes.items()])
+        held = f" ({counts})" if counts else ""
+        lines.append(("split", f"{name}: {plural(split.records, 'record')}{held}"))
+    if folder.classes:
+        lines.append(("classes", _cut([f"{number} {name}" for number, name in folder.classes.items()])))
+    return lines
+
+
+def _cut(words: list[str]) -> str:
+    return ", ".join(words[:_MOST_WORDS]) + (", …" if len(words) > _MOST_WORDS else "")
+
+
+def _print_page(facts: Facts, folder: Folder | None, found: InferredFeatures | None, why: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -121,7 +160,7 @@ def _print_page(facts: Facts, found: InferredFeatures | None, why: str) -> None:
     page = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     page.add_column(style="bold", no_wrap=True)
     page.add_column(overflow="fold")
-    for title, text in facts.lines():
+    for title, text in [*facts.lines(), *(_folder_lines(folder) if folder else [])]:
         page.add_row(Text(title), Text(display(text)))
     page.add_row(Text("holds"), Text(display(_holds(found) if found is not None else why)))
     for sentence in found.conflicts if found else []:

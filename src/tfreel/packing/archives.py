@@ -151,6 +151,8 @@ class Tar(Tree):
                 name = _safe_name(self, member.name)
                 if name is None:
                     continue
+                if member.size < 0:
+                    raise tarfile.ReadError(f"{display(name)!r} has a size below zero")
                 if not member.isreg() or member.issparse():
                     self.skipped.append(Remark(name, "not a regular file"))
                 elif name in self._places:

@@ -20,6 +20,9 @@ from tfreel.storage.paths import display
 
 # By the name of the kind, in the order in which they are asked whether something is theirs.
 _TREES = {
+    "voc": "tfreel.packing.voc",
+    "yolo": "tfreel.packing.yolo",
+    "coco": "tfreel.packing.coco",
     "images": "tfreel.packing.image_folder",
 }
 _FILES = {

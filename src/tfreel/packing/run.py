@@ -135,11 +135,9 @@ def _refuse_early(found: Source, job: Job, source: Any) -> None:
     if not isinstance(found, Listing) or isinstance(found, Spooled):
         return
     if not found.count:
-        job.work.discard()
         raise ValueError(f"{_named(source)}: there is nothing to pack{_of_skipped(found.skipped)}")
     problems = [Remark(item.name, item.problem) for item in found.items if item.problem is not None]
     if problems and job.on_error == "stop":
-        job.work.discard()
         raise stopped(problems)
 
 

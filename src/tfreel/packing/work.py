@@ -126,8 +126,14 @@ class Work:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not self._has_whole():
+            self.discard()
         self.close()
+
+    def _has_whole(self) -> bool:
+        """Whether there is something for the next run to go on with."""
+        return os.path.isdir(self.path) and any(name.endswith(_NOTE) for name in os.listdir(self.path))
 
 
 def _replaceable(out: str, *, force: bool) -> list[str]:
