@@ -38,7 +38,6 @@ def made_of(stream: Stream) -> Made:
         records = piece.records if isinstance(piece.records, list) else piece.records.to_list()
         whole.records += records  # type: ignore[operator]
         whole.rejects += piece.rejects
-        whole.counts += piece.counts
     return whole
 
 
@@ -127,7 +126,6 @@ def test_labels_become_classes(tmp_path: Path) -> None:
     for source in (opened(TABLE, label="c"), opened_file(tmp_path / "t.parquet", label="c")):
         made = made_of(source)
         assert source.classes == {0: "u", 1: "v"}
-        assert made.counts == {"u": 2, "v": 1}
         assert tfreel.decode(made.records[1])["c"].tolist() == [1]
     numbers = opened(pa.table({"y": [5, 3, 5]}), label="y")
     assert numbers.classes == {3: "3", 5: "5"}

@@ -27,7 +27,7 @@ def recognised(path: str) -> bool:
     return path.lower().endswith(_SUFFIXES)
 
 
-def opened(path: str, options: Options) -> ArrowTable:
+def opened(path: str, options: Options) -> ArrowFile:
     """The table in a file.
 
     Raises:
@@ -49,7 +49,13 @@ def opened(path: str, options: Options) -> ArrowTable:
         return field, _named(path, arrays)
 
     folder = os.path.dirname(os.path.abspath(path))
-    return ArrowTable(open_table, options, folder=folder, identity=identity)
+    return ArrowFile(open_table, options, folder=folder, identity=identity)
+
+
+class ArrowFile(ArrowTable):
+    """The table in a file."""
+
+    kind = "parquet"
 
 
 def _parquet(path: str, columns: Sequence[str] | None) -> Any:

@@ -45,7 +45,7 @@ def opened(source: Any, options: Options) -> TableStream:
     if isinstance(source, Mapping):
         return _of_columns(dict(source), options)
     if isinstance(source, np.ndarray):
-        return ArrayTable.of_columns({"data": source}, options)
+        return ArrayColumns.of_columns({"data": source}, options)
     if isinstance(source, Iterator):
         return OneTimeRows(source, options)
     if isinstance(source, Iterable):
@@ -55,12 +55,18 @@ def opened(source: Any, options: Options) -> TableStream:
 
 def _of_columns(columns: dict[str, Any], options: Options) -> TableStream:
     if all(isinstance(column, np.ndarray) and column.dtype.kind != "O" for column in columns.values()):
-        return ArrayTable.of_columns(columns, options)
+        return ArrayColumns.of_columns(columns, options)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())
         raise ValueError(f"columns differ in length: {told}")
     return Rows(_SideBySide(columns), options)
+
+
+class ArrayColumns(ArrayTable):
+    """Arrays in memory, side by side."""
+
+    kind = "rows"
 
 
 @dataclass(frozen=True, slots=True)

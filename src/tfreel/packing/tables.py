@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -117,7 +116,7 @@ class TableStream(Stream):
         """Adds the records of a table, with classes and files, to what was made."""
         table = dict(table)  # the same work may be done again
         rejected: dict[int, str] = {}
-        labels = self._take_label(table, rejected)
+        self._take_label(table, rejected)
         files = {
             feature: self._files(values_of(table[column]), rejected)
             for feature, column in self._embed.items()
@@ -127,11 +126,8 @@ class TableStream(Stream):
             made.rejects += [Remark(row_name(i), why) for i, why in sorted(rejected.items())]
             kept = [i for i in range(row_count(table)) if i not in rejected]
             table = {name: taken(column, kept) for name, column in table.items()}
-            labels = [labels[i] for i in kept] if labels else labels
             row_name = partial(_picked, row_name, kept)
-        kept_rows = _add_records(self.naming.applied(self.shaped(table)), row_name, made)
-        if labels:
-            made.counts.update(self._counts(labels if kept_rows is None else [labels[i] for i in kept_rows]))
+        _add_records(self.naming.applied(self.shaped(table)), row_name, made)
         return made
 
     def shaped(self, table: Table) -> Table:
@@ -167,13 +163,13 @@ class TableStream(Stream):
             self.classes = {number: str(number) for number in sorted(map(int, found or ()))}
         self._ids = {name.encode(): number for number, name in self.classes.items()}
 
-    def _take_label(self, table: Table, rejected: dict[int, str]) -> list[Any]:
-        """Puts the ids of classes in the place of their names; gives what was there, for each row."""
+    def _take_label(self, table: Table, rejected: dict[int, str]) -> None:
+        """Puts the ids of classes in the place of their names."""
         label = self.options.label
         if label is None or label not in table:
-            return []
+            return
         values = values_of(table[label])
-        different = Counter(values)
+        different = set(values)
         text = any(isinstance(value, bytes) for value in different)
         known: Mapping[Any, Any] = self._ids if text else self.classes
         unknown = {value for value in different if value is None or ((text or known) and value not in known)}
@@ -183,23 +179,12 @@ class TableStream(Stream):
             table[f"{label}/text"] = table[label]
             ids = {**self._ids, **dict.fromkeys(unknown, -1)}
             table[label] = np.fromiter(map(ids.__getitem__, values), np.int64, len(values))
-        return values
 
     def _no_class(self, value: Any) -> str:
         if value is None:
             return f"its label {self.options.label!r} is empty"
         told = value.decode(errors="replace") if isinstance(value, bytes) else value
         return f"its label {told!r} is not among the classes"
-
-    def _counts(self, labels: list[Any]) -> dict[str, int]:
-        """How often each class is among these labels, by its name."""
-        if not self.classes:
-            return {}
-        found = Counter(labels).items()
-        return {
-            label.decode(errors="replace") if isinstance(label, bytes) else self.classes[label]: count
-            for label, count in found
-        }
 
     # Files --------------------------------------------------------------------------------------------------
 
@@ -310,31 +295,23 @@ def taken(column: Any, rows: Sequence[int]) -> Any:
     return [column[i] for i in rows]
 
 
-def _add_records(table: Table, row_name: RowName, made: Made) -> list[int] | None:
-    """Adds the records of a table. Gives the rows that became one; None if all did."""
+def _add_records(table: Table, row_name: RowName, made: Made) -> None:
     if not row_count(table):
-        return []
+        return
     try:
         made.records = encode_block(table)
-    except (ValueError, TypeError):
-        return _add_one_by_one(table, row_name, made)
-    return None
+    except (ValueError, TypeError):  # the values of some row are in the way
+        _add_one_by_one(table, row_name, made)
 
 
-def _add_one_by_one(table: Table, row_name: RowName, made: Made) -> list[int]:
-    """The same, where the values of some row are in the way."""
+def _add_one_by_one(table: Table, row_name: RowName, made: Made) -> None:
     records: list[bytes] = []
-    kept: list[int] = []
     for i in range(row_count(table)):
         try:
-            record = encode_block({name: taken(column, [i]) for name, column in table.items()})[0]
+            records += encode_block({name: taken(column, [i]) for name, column in table.items()}).to_list()
         except (ValueError, TypeError) as error:
             made.rejects.append(Remark(row_name(i), reason_of(error)))
-            continue
-        records.append(record)
-        kept.append(i)
     made.records = records
-    return kept
 
 
 def _tree_of(options: TableOptions, folder: str | None) -> Tree:
