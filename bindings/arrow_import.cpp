@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -92,46 +93,47 @@ nb::object buffer_of(nb::handle self, std::size_t i, std::size_t nbytes) {
   return nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(memory, {nbytes}, self));
 }
 
-struct Drained {
-  Owned<ArrowSchema> schema;
-  std::vector<Owned<ArrowArray>> arrays;
-  int code = 0;
-  std::string why;
-};
-
-Drained drain(Owned<ArrowArrayStream> stream) {
-  Drained all;
-  all.code = stream->get_schema(stream.get(), all.schema.get());
-  while (all.code == 0) {
-    Owned<ArrowArray> next;
-    all.code = stream->get_next(stream.get(), next.get());
-    if (all.code != 0 || next.released()) break;
-    all.arrays.push_back(std::move(next));
-  }
-  if (all.code != 0) {
-    const char* why = stream->get_last_error(stream.get());
-    all.why = why == nullptr ? std::strerror(all.code) : why;
-  }
-  return all;
-}
-
-nb::object read_stream(nb::handle capsule) {
-  auto stream = take_out<ArrowArrayStream>(capsule);
-  Drained all;
-  {
-    // The producer may need other Python threads to make progress.
+// A stream of another library, read one array at a time.
+class ImportedStream {
+ public:
+  explicit ImportedStream(nb::handle capsule) : stream_(take_out<ArrowArrayStream>(capsule)) {
     const Unlocked unlocked;
-    all = drain(std::move(stream));
+    code_ = stream_->get_schema(stream_.get(), schema_.get());
   }
-  if (all.code != 0) {
-    const std::string message = "the producer of the Arrow stream failed: " + all.why;
-    PyErr_SetString(PyExc_RuntimeError, message.c_str());
+
+  nb::object field() {
+    check();
+    return to_tuple(*schema_.get());
+  }
+
+  // None at the end.
+  nb::object next() {
+    Owned<ArrowArray> array;
+    {
+      // The producer may need other Python threads to make progress.
+      const Unlocked unlocked;
+      const std::lock_guard lock(mutex_);
+      if (code_ == 0) code_ = stream_->get_next(stream_.get(), array.get());
+    }
+    check();
+    if (array.released()) return nb::none();
+    return nb::cast(ImportedArray(std::move(array)));
+  }
+
+ private:
+  void check() {
+    if (code_ == 0) return;
+    const char* why = stream_->get_last_error(stream_.get());
+    PyErr_Format(PyExc_RuntimeError, "the producer of the Arrow stream failed: %s",
+                 why == nullptr ? std::strerror(code_) : why);
     throw nb::python_error();
   }
-  nb::list arrays;
-  for (auto& array : all.arrays) arrays.append(nb::cast(ImportedArray(std::move(array))));
-  return nb::make_tuple(to_tuple(*all.schema.get()), arrays);
-}
+
+  std::mutex mutex_;  // of a stream only one thread may ask at a time
+  Owned<ArrowArrayStream> stream_;
+  Owned<ArrowSchema> schema_;
+  int code_ = 0;
+};
 
 nb::object join_views(const Array<std::uint8_t>& views, nb::list buffers) {
   std::vector<std::span<const std::byte>> sources;
@@ -160,6 +162,11 @@ void bind_arrow_import(nb::module_& module) {
       .def("buffer", &buffer_of, nb::arg("index"), nb::arg("nbytes"),
            "The first bytes of a buffer, without a copy; None where there is none.");
 
+  nb::class_<ImportedStream>(module, "ArrowStream", "The stream in a capsule, taken out of it.")
+      .def(nb::init<nb::handle>(), nb::arg("capsule"))
+      .def("field", &ImportedStream::field, "The type of all arrays.")
+      .def("next", &ImportedStream::next, "The next array; None at the end.");
+
   module.def(
       "read_arrow_schema",
       [](nb::handle capsule) { return to_tuple(*take_out<ArrowSchema>(capsule).get()); },
@@ -168,8 +175,6 @@ void bind_arrow_import(nb::module_& module) {
       "read_arrow_array",
       [](nb::handle capsule) { return ImportedArray(take_out<ArrowArray>(capsule)); },
       nb::arg("capsule"), "The array in a capsule, taken out of it.");
-  module.def("read_arrow_stream", &read_stream, nb::arg("capsule"),
-             "The type and all arrays of the stream in a capsule.");
   module.def("join_string_views", &join_views, nb::arg("views"), nb::arg("buffers"),
              "The bytes of all values, one behind the other, and where each begins.");
 }

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "arrays.hpp"
@@ -57,6 +58,15 @@ class Table {
     return encode_rows(columns_, begin, rows_, *pool);
   }
 
+  // All rows, in one block. Of the memory reserved for them, what is not needed is never touched.
+  // It is of a round size, so that the next table of about this size can have it too.
+  Block encode_all() const {
+    static const auto pool = std::make_shared<BufferPool>();
+    const Unlocked unlocked;
+    const std::size_t room = std::bit_ceil(most_encoded_bytes(columns_, rows_));
+    return encode_rows(columns_, 0, rows_, *pool, room);
+  }
+
   std::size_t rows() const noexcept { return rows_; }
 
  private:
@@ -82,6 +92,7 @@ void bind_table(nb::module_& module) {
            nb::arg("count") = 1, nb::arg("present").none() = nb::none())
       .def("encode", &Table::encode, nb::arg("begin"),
            "A Block of rows from `begin` on: all of them, or as many as come at once.")
+      .def("encode_all", &Table::encode_all, "A Block of all rows.")
       .def("__len__", &Table::rows);
 }
 

@@ -100,6 +100,19 @@ void check_offsets(const TableColumn& column) {
   }
 }
 
+std::size_t most_encoded_bytes(std::span<const TableColumn> columns, std::size_t rows) {
+  constexpr std::size_t kLongestVarint = 10;
+  constexpr std::size_t kTagAndLength = 6;  // of anything shorter than 2 GiB
+  std::size_t bytes = rows * (kFrameOverhead + kTagAndLength);
+  for (const TableColumn& column : columns) {
+    // The entry, its key, its value, the list in it, and in a list of numbers their run.
+    bytes += rows * (column.key.size() + 5 * kTagAndLength);
+    bytes += column.ints.size() * kLongestVarint + column.floats.size_bytes();
+    bytes += column.data.size() + number_of_values(column) * kTagAndLength;
+  }
+  return bytes;
+}
+
 Block encode_rows(std::span<const TableColumn> columns, std::size_t begin, std::size_t end,
                   BufferPool& pool, std::size_t enough_bytes) {
   RowWriter writer;

@@ -35,4 +35,8 @@ void check_offsets(const TableColumn& column);
 Block encode_rows(std::span<const TableColumn> columns, std::size_t begin, std::size_t end,
                   BufferPool& pool, std::size_t enough_bytes = std::size_t{4} << 20);
 
+// Enough bytes for a block of rows [0, rows): no less than they take, and not many times more.
+// The columns are checked already.
+std::size_t most_encoded_bytes(std::span<const TableColumn> columns, std::size_t rows);
+
 }  // namespace tfreel

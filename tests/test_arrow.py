@@ -250,9 +250,9 @@ def test_one_column_keeps_its_memory_when_the_others_are_gone() -> None:
 
 def test_a_used_capsule_says_so() -> None:
     capsule = Batch({"x": np.zeros(1)}).__arrow_c_stream__()
-    _core.read_arrow_stream(capsule)
+    _core.ArrowStream(capsule)
     with pytest.raises(ValueError, match="used up"):
-        _core.read_arrow_stream(capsule)
+        _core.ArrowStream(capsule)
     with pytest.raises(ValueError, match="PyCapsule_GetPointer"):
         _core.read_arrow_array(capsule)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tfreel
 from tfreel.columns import BytesColumn, Ragged, Sparse
-from tfreel.columns.table import encode_columns
+from tfreel.columns.table import encode_block, encode_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,3 +240,16 @@ def test_any_rows_are_encoded_as_encode_does(rows: list[Any]) -> None:
         for row, f in zip(rows, floats, strict=True)
     ]
     assert encoded(columns) == expected
+
+
+def test_one_block_holds_all_rows_however_large_they_get() -> None:
+    columns = {
+        "k" * 300: np.full((500, 3), -1),  # each of ten bytes
+        "f": np.ones(500, np.float32),
+        "s": [b""] * 499 + [b"x" * 100_000],
+        "r": [[b""] * (i % 7) or None for i in range(500)],
+    }
+    block = encode_block(columns)
+    assert len(block) == 500
+    assert block.to_list() == [record for part in encode_columns(columns) for record in part.to_list()]
+    assert len(encode_block({})) == 0

@@ -92,6 +92,12 @@ def tensor_of(metadata: bytes | None) -> Tensor | None:
     return Tensor(shape, tuple(int(i) for i in permutation))
 
 
+def extension_of(metadata: bytes | None) -> str | None:
+    """The name of the extension type that a field is of; None if it is of a plain type."""
+    name = _pairs(metadata).get(EXTENSION_NAME)
+    return None if name is None else name.decode(errors="replace")
+
+
 def _pairs(metadata: bytes | None) -> dict[bytes, bytes]:
     if metadata is None:
         return {}

@@ -6,7 +6,7 @@ whether a column has nulls, and so what it becomes: see `arrow_layouts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -57,6 +57,17 @@ def import_columns(source: Any) -> tuple[dict[str, Flat | Ragged], int]:
         TypeError: It is no such object, or no table; or a column is of a type that has no column here.
         ValueError: Two columns have the same name, or whole rows are null.
     """
+    field, arrays = open_arrow(source)
+    return _columns(field, list(arrays))
+
+
+def open_arrow(source: Any) -> tuple[Field, Iterator[Array]]:
+    """The type of a table and its arrays, which come one by one, as their producer makes them.
+
+    Raises:
+        TypeError: It is no table.
+        ValueError: Two columns have the same name.
+    """
     field, arrays = _opened(source)
     if field.format != "+s":
         raise TypeError(f"a table with named columns is needed, not {_type_name(field)}")
@@ -64,19 +75,31 @@ def import_columns(source: Any) -> tuple[dict[str, Flat | Ragged], int]:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two columns are named {name!r}")
+    return field, arrays
+
+
+def columns_of(field: Field, array: Array, wanted: Callable[[str], bool]) -> dict[str, Flat | Ragged]:
+    """Some of the columns of one array of a table."""
+    _refuse_null_rows(array)
+    return {
+        child.name: _column(child, i, [array]) for i, child in enumerate(field.children) if wanted(child.name)
+    }
+
+
+def _columns(field: Field, arrays: Sequence[Array]) -> tuple[dict[str, Flat | Ragged], int]:
     for array in arrays:
         _refuse_null_rows(array)
     columns = {child.name: _column(child, i, arrays) for i, child in enumerate(field.children)}
     return columns, sum(array.length for array in arrays)
 
 
-def _opened(source: Any) -> tuple[Field, list[_core.ArrowArray]]:
+def _opened(source: Any) -> tuple[Field, Iterator[Array]]:
     if hasattr(source, "__arrow_c_stream__"):
-        raw, arrays = _core.read_arrow_stream(source.__arrow_c_stream__())
-        return _field(raw), arrays
+        stream = _core.ArrowStream(source.__arrow_c_stream__())
+        return _field(stream.field()), iter(stream.next, None)
     if hasattr(source, "__arrow_c_array__"):
         schema, array = source.__arrow_c_array__()
-        return _field(_core.read_arrow_schema(schema)), [_core.read_arrow_array(array)]
+        return _field(_core.read_arrow_schema(schema)), iter([_core.read_arrow_array(array)])
     raise TypeError(f"{type(source).__name__} has neither __arrow_c_stream__ nor __arrow_c_array__")
 
 

@@ -55,6 +55,11 @@ def encode_columns(columns: Columns) -> Iterator[_core.Block]:
         yield block
 
 
+def encode_block(columns: Columns) -> _core.Block:
+    """The rows of a table, of which there are not too many, as one block. As in `encode_columns`."""
+    return _table(_by_name(columns)).encode_all()
+
+
 def _by_name(columns: Columns) -> dict[str, Any]:
     if isinstance(columns, (Mapping, Batch)):
         return dict(columns)

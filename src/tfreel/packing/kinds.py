@@ -25,8 +25,16 @@ _TREES = {
     "coco": "tfreel.packing.coco",
     "images": "tfreel.packing.image_folder",
 }
-_FILES: dict[str, str] = {}
-_OBJECTS: dict[str, str] = {}
+_FILES = {
+    "csv": "tfreel.packing.csv_table",
+    "jsonl": "tfreel.packing.json_lines",
+    "parquet": "tfreel.packing.arrow_files",
+    "numpy": "tfreel.packing.numpy_files",
+}
+_OBJECTS = {
+    "table": "tfreel.packing.arrow_table",
+    "rows": "tfreel.packing.rows",
+}
 KINDS = (*_TREES, *_FILES, *_OBJECTS)
 
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
