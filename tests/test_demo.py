@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 import tfreel
 from tfreel.cli import main
-from tfreel.cli.demo import _wrapped
+from tfreel.cli.demo import shell_lines
 from tfreel.demo import story, training
 from tfreel.demo.classifier import Classifier
 from tfreel.demo.fruit import KINDS, draw_fruit
@@ -181,8 +181,8 @@ def test_a_classifier_goes_on_from_what_it_saved(tmp_path: Path) -> None:
 
 
 def test_long_commands_are_broken_but_not_between_an_option_and_its_value() -> None:
-    assert _wrapped(["pack", "a b", "out"]) == ["$ tfreel pack 'a b' out"]
-    assert _wrapped(["pack", "x" * 40, "y" * 20, "--split", "train=0.5", "-q"]) == [
+    assert shell_lines(["pack", "a b", "out"]) == ["$ tfreel pack 'a b' out"]
+    assert shell_lines(["pack", "x" * 40, "y" * 20, "--split", "train=0.5", "-q"]) == [
         f"$ tfreel pack {'x' * 40} {'y' * 20} \\",
         "    --split train=0.5 -q",
     ]

@@ -74,7 +74,7 @@ class _Terminal:
             _show(f">>> {line}", "yellow")
 
     def shell(self, *words: str) -> None:
-        for line in _wrapped(words):
+        for line in shell_lines(words):
             _show(line, "bold")
 
     def run(self, *words: str) -> int:
@@ -104,7 +104,7 @@ def _show(text: str, style: str = "") -> None:
     print_rich(Text(text, style))
 
 
-def _wrapped(words: Sequence[str]) -> list[str]:
+def shell_lines(words: Sequence[str]) -> list[str]:
     """A command as lines to copy: broken where it gets too long, but not between an option and its value."""
     lines = ["$ tfreel"]
     for part in _parts(words):
