@@ -14,8 +14,8 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
-demo: $(VENV)/installed ## build, then write, parse, index, damage and repair a file before your eyes
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/installed ## build, then draw pictures, pack, train, resume and repair before your eyes
+	$(BIN)/tfreel demo --force
 
 test: $(VENV)/test ## run the tests that need nothing heavy
 	$(BIN)/python -m pytest tests --ignore tests/integrations
@@ -62,7 +62,7 @@ bench: $(VENV)-bench/installed ## measure against the peers, side by side; ARGS=
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
 
 clean: ## forget everything that was built
-	rm -rf $(VENV) $(VENV)-bench build dist demo-output
+	rm -rf $(VENV) $(VENV)-bench build dist tfreel-demo
 
 # The environments. A stamp file stands for each set of packages; what it depends on makes it anew.
 SOURCES := $(wildcard core/*.cpp core/*.hpp bindings/*.cpp bindings/*.hpp) CMakeLists.txt pyproject.toml

@@ -30,6 +30,7 @@ COMMANDS = {
     "pack": "Make a data set of TFRecords of SOURCE in the folder OUT.",
     "cat": "Join files, and slice, sample, re-shard or recompress them.",
     "unpack": "Write records as ordinary files: images, CSV, JSON, Parquet.",
+    "demo": "Draw pictures, pack, verify, train, resume, repair: watch it all.",
     "completion": "Print the completion script for a shell.",
 }
 
