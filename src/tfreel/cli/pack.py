@@ -77,6 +77,14 @@ _KEYS = {
 @click.option("--masks", type=click.Choice(["ids", "keep"]), help="Of VOC: as class ids, or as they are.")
 @click.option("--instance-masks", is_flag=True, default=None, help="Of COCO: a mask for each object.")
 @click.option("--clip", is_flag=True, default=None, help="Cut boxes off at the edge of the picture.")
+@click.option("--label", metavar="COLUMN", help="Of a table: the class of each row.")
+@click.option("--columns", callback=parse_names, metavar="A,B,…", help="Of a table: take only these.")
+@click.option("--types", type=parse_renames, metavar="COLUMN=TYPE,…", help="Of a CSV: int64, float32, bytes.")
+@click.option("--embed", type=parse_renames, metavar="NEW=COLUMN,…", help="Files that a column names.")
+@click.option("--root", type=PATH, help="The folder that those names start from.")
+@click.option("--delimiter", help="Of a CSV, if it cannot be told.")
+@click.option("--header/--no-header", default=None, help="Whether a CSV has one (the default).")
+@click.option("--missing", callback=parse_names, metavar="NA,…", help="Words of a CSV that mean nothing.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Threads; all processors.")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True)
 @click.option(
@@ -93,8 +101,10 @@ _KEYS = {
 def command(source: str, out: str, output_format: Any, quiet: bool, **options: Any) -> int:
     """Make a data set of TFRecords of SOURCE in the folder OUT.
 
-    SOURCE is a folder of pictures with a folder for each class, or the same in a zip or tar archive. Nothing
-    is to be seen in OUT before all of it is there. Interrupted, the same command goes on where it was.
+    SOURCE is a folder of pictures with a folder for each class, a data set of Pascal VOC, COCO or YOLO (or
+    one of these in a zip or tar archive), a table (CSV, JSON lines, Parquet, Arrow, NumPy), or one of the
+    other kinds of docs/pack.md. Nothing is to be seen in OUT before all of it is there. Interrupted, the same
+    command goes on where it was.
     """
     import tfreel
     from tfreel.cli.failures import tell
@@ -153,7 +163,8 @@ def _summary(report: PackReport) -> list[str]:
         lines += _told(title, remarks)
     if report.rejected or report.skipped:
         lines.append("rejects.jsonl lists all that is not in the data set")
-    lines.append(f'next: tfreel info {report.path}, or tfreel.Dataset("{report.path}", split="train")')
+    split = next(iter(report.splits))
+    lines.append(f'next: tfreel info {report.path}, or tfreel.Dataset("{report.path}", split="{split}")')
     return lines
 
 
