@@ -16,15 +16,25 @@ from typing import Any
 from tfreel.packing.archives import Tar, Zip
 from tfreel.packing.source import Source
 from tfreel.packing.tree import Directory, Tree
+from tfreel.storage.names import resolve
 from tfreel.storage.paths import display
 
 # By the name of the kind, in the order in which they are asked whether something is theirs.
 _TREES = {
+    "tfds": "tfreel.packing.tfds",
+    "tfrecord": "tfreel.packing.tfrecord",
     "images": "tfreel.packing.image_folder",
 }
-_FILES: dict[str, str] = {}
+_FILES: dict[str, str] = {
+    "arrayrecord": "tfreel.packing.arrayrecord",
+    "tfrecord": "tfreel.packing.tfrecord",
+}
+_SETS: dict[str, str] = {  # of several files
+    "arrayrecord": "tfreel.packing.arrayrecord",
+    "tfrecord": "tfreel.packing.tfrecord",
+}
 _OBJECTS: dict[str, str] = {}
-KINDS = (*_TREES, *_FILES, *_OBJECTS)
+KINDS = tuple(dict.fromkeys((*_TREES, *_FILES, *_SETS, *_OBJECTS)))
 
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
@@ -38,6 +48,8 @@ def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follo
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not known; there are {', '.join(map(repr, KINDS))}")
+    if _is_list_of_paths(source):
+        return _opened(_resolved(source), "these files", _SETS, kind, options)
     if not isinstance(source, (str, bytes, os.PathLike)):
         return _opened(source, "this object", _OBJECTS, kind, options)
     path = os.path.expanduser(os.fsdecode(source))
@@ -48,8 +60,21 @@ def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follo
         return _opened(Zip(path), what, _TREES, kind, options)
     if path.lower().endswith(_TAR_SUFFIXES):
         return _opened(Tar(path), what, _TREES, kind, options)
-    os.stat(path)  # says what is wrong with the path
+    if not os.path.exists(path):  # or a pattern; else this says what is wrong
+        return _opened(_resolved(path), what, _SETS, kind, options)
     return _opened(path, what, _FILES, kind, options)
+
+
+def _is_list_of_paths(source: Any) -> bool:
+    return (
+        isinstance(source, (list, tuple))
+        and len(source) > 0
+        and all(isinstance(path, (str, bytes, os.PathLike)) for path in source)
+    )
+
+
+def _resolved(paths: Any) -> list[str]:
+    return [file for file in resolve(paths) if isinstance(file, str)]
 
 
 def _opened(
