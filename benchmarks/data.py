@@ -1,4 +1,4 @@
-"""The data of the benchmarks, the same on every machine: records, images, prose in gzip, and Examples."""
+"""The data of the benchmarks, the same on every machine: records, images, prose in gzip, photos, Examples."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import os
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import count, islice
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from rows import RECORDS
 
 import tfreel
@@ -22,6 +24,7 @@ _CHUNK_RECORDS = 512
 _SAMPLE_SHARE = 20
 _WORDS = 2000
 _NOISE_SHARE = 0.12
+_PHOTOS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Data:
             "dense": max(2000, int(200_000 * scale)),
             "sequences": max(2000, int(200_000 * scale)),
             "raw": max(2000, int(100_000 * scale)),
+            "photos": max(64, int(2_000 * scale)),
         }
 
     def shape(self, kind: str) -> Shape:
@@ -127,10 +131,36 @@ def _prose() -> Iterator[bytes]:
             yield noise + text[: length - len(noise)]
 
 
+def _photos() -> Iterator[bytes]:
+    """Examples with a JPEG much as a camera makes it; a few of them, again and again."""
+    from PIL import Image
+
+    rng = np.random.default_rng([_SEED, 4])
+    photos = [tfreel.images.encode(_photo(rng, Image), "jpeg", quality=90) for _ in range(_PHOTOS)]
+    for i in count():
+        yield tfreel.encode({"image": photos[i % _PHOTOS], "label": i})
+
+
+def _photo(rng: np.random.Generator, pillow: Any) -> npt.NDArray[np.uint8]:
+    """Light and colours on three scales, and grain."""
+    height, width = 375, 500
+    image = np.full((height, width, 3), 110.0)
+    for step, strength in ((64, 90), (24, 50), (8, 30)):
+        coarse = rng.normal(size=(height // step + 2, width // step + 2, 3))
+        coarse = 0.4 * coarse + 1.2 * coarse.mean(2, keepdims=True)  # more light than colour
+        for channel in range(3):
+            plane = pillow.fromarray(coarse[:, :, channel].astype(np.float32))
+            smooth = plane.resize((width, height), pillow.Resampling.BICUBIC)
+            image[:, :, channel] += strength * np.asarray(smooth)
+    grain = rng.normal(0, 7, (height, width, 1))
+    return np.clip(image + grain, 0, 255).astype(np.uint8)
+
+
 _GENERATORS = {
     "small": lambda: _noise(400, 500, 1),
     "images": lambda: _noise(60_000, 80_000, 2),
     "gzip": _prose,
+    "photos": _photos,
     **RECORDS,
 }
 

@@ -90,4 +90,5 @@ NB_MODULE(_core, module) {
   bind_table(module);
   bind_arrow_export(module);
   bind_arrow_import(module);
+  bind_resize(module);
 }

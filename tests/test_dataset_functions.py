@@ -96,6 +96,15 @@ def test_an_error_comes_in_its_place_with_the_record_it_is_about(ds: Dataset, op
     assert "and 49 others" in caught.value.__notes__[0]
 
 
+def test_a_function_of_rows_in_a_batch_fails_on_one_record(ds: Dataset) -> None:
+    for plan in (ds.batch(50), ds.shuffle(seed=1).batch(50), ds.filter(bool).batch(50)):
+        with pytest.raises(ZeroDivisionError) as caught:
+            list(plan.map(fail_at_60, batched=False))
+        (note,) = caught.value.__notes__
+        assert "on record 19 of " in note
+        assert "others" not in note
+
+
 @pytest.mark.parametrize("options", [{}, {"workers": 3}, {"workers": 3, "ordered": False}])
 def test_what_fails_can_be_left_out_and_is_reported(ds: Dataset, options: Any) -> None:
     plan = ds.map(fail_at_60, on_error="skip", **options)

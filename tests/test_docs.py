@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 
 import tfreel
+from tfreel import images
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+FUNCTIONS_OF_IMAGES = [name for name in images.__all__ if inspect.isroutine(getattr(images, name))]
 
 # Shell lines that set up a machine, or need files that the page only talks about.
 NOT_RUN = re.compile(r"^(pip|make|git|apt-get|python|npm) ")
@@ -28,7 +31,8 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def public_objects() -> list[object]:
-    return [getattr(tfreel, name) for name in tfreel.__all__]
+    rooms = {tfreel: tfreel.__all__, images: FUNCTIONS_OF_IMAGES}
+    return [getattr(room, name) for room, names in rooms.items() for name in names]
 
 
 def prepare_pictures() -> None:
@@ -108,9 +112,16 @@ def test_every_public_function_has_an_example(name: str) -> None:
     assert ">>> " in (inspect.getdoc(getattr(tfreel, name)) or "")
 
 
+@pytest.mark.parametrize("name", FUNCTIONS_OF_IMAGES)
+def test_every_function_for_images_has_an_example(name: str) -> None:
+    assert ">>> " in (inspect.getdoc(getattr(images, name)) or "")
+
+
 def test_every_public_name_stands_in_the_documentation() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert [name for name in tfreel.__all__ if not re.search(rf"\b{name}\b", text)] == []
+    page = (ROOT / "docs/images.md").read_text(encoding="utf-8")
+    assert [name for name in images.__all__ if not re.search(rf"\b{name}\b", page)] == []
 
 
 def test_every_command_stands_in_the_documentation_and_the_changelog() -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import tfreel
-from pictures import photo_folder, picture
+from photos import photo_folder, picture
 from tfreel.packing.report import Progress
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import tfreel
-from pictures import photo_folder, picture
+from photos import photo_folder, picture
 from tfreel.packing import archives
 from tfreel.packing.tree import Directory, confined
 

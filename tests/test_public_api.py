@@ -37,6 +37,12 @@ def test_everything_public_is_listed_and_nothing_else() -> None:
     assert public | set(lazy) == set(tfreel.__all__)
 
 
+def test_the_room_of_images_opens_when_it_is_asked_for() -> None:
+    from tfreel import images
+
+    assert tfreel.images is images
+
+
 def test_unknown_names_are_attribute_errors() -> None:
     assert not hasattr(tfreel, "Exampel")
 
@@ -56,6 +62,7 @@ def test_importing_loads_nothing_heavy_and_starts_no_thread() -> None:
         "tensorflow",
         "google",
         "PIL",
+        "simplejpeg",
         "pyarrow",
         "asyncio",
         "concurrent",

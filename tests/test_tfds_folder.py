@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import tfreel
-from pictures import picture
 from tfds_like import BOX, IMAGE, LABEL, TEXT, features_dict, flowers, node, sequence, tensor, tfds_folder
+
+from pictures import picture
 
 
 @pytest.fixture

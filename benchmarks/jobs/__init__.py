@@ -11,6 +11,7 @@ from jobs import (
     information,
     iterate,
     parse,
+    photos,
     random_reads,
     write,
     write_large,
@@ -30,6 +31,7 @@ JOBS = {
         parse,
         examples,
         epochs,
+        photos,
         imports,
         information,
     )

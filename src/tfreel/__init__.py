@@ -31,6 +31,7 @@ from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, r
 from tfreel.tables import load, save
 
 if _typing.TYPE_CHECKING:
+    from tfreel import images as images
     from tfreel.dataset import Dataset, DatasetIterator
     from tfreel.examples.messages import (
         BytesList,
@@ -123,10 +124,12 @@ _ROOMS = {
 
 def __getattr__(name: str) -> _typing.Any:
     """What is imported when it is first asked for: what not every program needs."""
-    if name not in __all__:
+    if name not in __all__ and name != "images":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "images":
+        return import_module("tfreel.images")
     room = _ROOMS.get(name, "tfreel.examples.messages")
     globals()[name] = found = getattr(import_module(room), name)
     return found

@@ -4,7 +4,7 @@
     ├── CorruptError                 the bytes are not a sound record
     │   ├── TruncatedError           the file ends inside a record
     │   └── ChecksumError            .expected .actual
-    ├── DecodeError                  a sound record, not a valid Example
+    ├── DecodeError                  a sound record, not a valid Example; or not a valid image
     ├── FeatureError                 .feature: data and features disagree
     │   ├── MissingFeatureError
     │   └── FeatureMismatchError     kind, shape or count; .expected .found
@@ -77,7 +77,7 @@ class ChecksumError(CorruptError):
 
 
 class DecodeError(TfreelError):
-    """A sound record that is not a valid Example or SequenceExample.
+    """A sound record that is not a valid Example or SequenceExample, or bytes that are no whole image.
 
     Attributes:
         byte: Where in the record it goes wrong.
@@ -121,11 +121,25 @@ class StateError(TfreelError):
 
 
 class UnsafeInputError(TfreelError):
-    """A path, an archive or an image that tries to break out or to blow up."""
+    """A path, an archive or an image that tries to break out or to blow up.
+
+    Its kind is ``"image_too_large"`` for an image with more pixels than were allowed.
+    """
 
 
 class TfreelWarning(UserWarning):
     """Something odd that did no harm, such as zero bytes behind a gzip stream."""
+
+
+def blame_row(error: Exception, row: int) -> None:
+    """Takes down which row of a batch made an error, for whoever knows what record that is."""
+    error.__dict__["row"] = row
+
+
+def blamed_row(error: Exception) -> int | None:
+    """The row of a batch that made an error, if that is known."""
+    row: int | None = error.__dict__.get("row")
+    return row
 
 
 def _revive(cls: type[TfreelError], message: str, attributes: dict[str, Any]) -> TfreelError:

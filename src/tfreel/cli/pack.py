@@ -73,6 +73,10 @@ _KEYS = {
 @click.option("--quality", type=click.IntRange(1, 100), help="Of JPEG and WebP.")
 @click.option("--mode", type=click.Choice(["rgb", "gray", "keep"]), help="Colours of pictures.")
 @click.option("--orient", is_flag=True, default=None, help="Turn pictures as their EXIF tag says.")
+@click.option("--task", type=click.Choice(["detection", "segmentation"]), help="Of VOC: boxes or masks.")
+@click.option("--masks", type=click.Choice(["ids", "keep"]), help="Of VOC: as class ids, or as they are.")
+@click.option("--instance-masks", is_flag=True, default=None, help="Of COCO: a mask for each object.")
+@click.option("--clip", is_flag=True, default=None, help="Cut boxes off at the edge of the picture.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Threads; all processors.")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True)
 @click.option(

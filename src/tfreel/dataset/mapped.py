@@ -6,13 +6,26 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
+from tfreel.columns.batch import Batch
 from tfreel.dataset.gather import gather, rows_of
-from tfreel.dataset.nodes import Above, Origins, Run, Step, name_of, parts_of, settled
+from tfreel.dataset.nodes import (
+    Above,
+    Node,
+    Origins,
+    Run,
+    Step,
+    name_of,
+    origin_of_row,
+    parts_of,
+    settled,
+)
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
+from tfreel.dataset.stages import Gathered
 from tfreel.dataset.workers import Pool, Task, pool
+from tfreel.errors import blame_row, blamed_row
 
 OnError: TypeAlias = Literal["raise", "skip"]
 
@@ -22,9 +35,26 @@ class RowByRow:
     """A function of rows as a function of batches."""
 
     func: Callable[[Any], Any]  # called as in a `partial`
+    keeps_rows: ClassVar[bool] = True
 
     def __call__(self, batch: Any) -> Any:
-        return gather([self.func(row) for row in rows_of(batch)])
+        return gather([self._row(i, row) for i, row in enumerate(rows_of(batch))])
+
+    def _row(self, number: int, row: Any) -> Any:
+        try:
+            return self.func(row)
+        except Exception as error:
+            blame_row(error, number)
+            raise
+
+
+def _rows_stay(node: Node) -> bool:
+    """Whether rows are still where they were when the batch was made: functions may move them."""
+    while isinstance(node, Above) and not isinstance(node, Gathered):
+        if isinstance(node, Mapped) and not getattr(node.function, "keeps_rows", False):
+            return False
+        node = node.below
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +84,7 @@ class Mapped(Above):
             try:
                 made = self.function(element)
             except Exception as error:
-                self._note(error, origins)
+                self._note(error, self._culprits(error, element, origins))
                 raise
             yield made, origins
 
@@ -102,12 +132,20 @@ class Mapped(Above):
         try:
             element = task.result()
         except Exception as error:
+            origins = self._culprits(error, step.element, step.origins)
             if self.on_error == "raise":
-                self._note(error, step.origins)
+                self._note(error, origins)
                 raise
-            run.report.skip(name_of(self.function), error, step.origins)
+            run.report.skip(name_of(self.function), error, origins)
         else:
             yield step._replace(element=element)
+
+    def _culprits(self, error: Exception, element: Any, origins: Origins) -> Origins:
+        """The records that made an error: one of them, if it came from one row of a batch."""
+        row = blamed_row(error)
+        if row is None or not isinstance(element, Batch) or not _rows_stay(self.below):
+            return origins
+        return origin_of_row(origins, row, element.num_rows)
 
     def _note(self, error: Exception, origins: Origins) -> None:
         where = "; ".join(map(str, origins)) or "an element of unknown origin"

@@ -41,6 +41,16 @@ class Origin(NamedTuple):
 Origins: TypeAlias = tuple[Origin, ...]
 
 
+def origin_of_row(origins: Origins, row: int, rows: int) -> Origins:
+    """The record that one of the rows of a batch was made of; all of them if a row is not one record."""
+    each = [
+        Origin(origin.elements, int(record))
+        for origin in origins
+        for record in np.atleast_1d(np.asarray(origin.records))
+    ]
+    return (each[row],) if len(each) == rows else origins
+
+
 class Step(NamedTuple):
     """One element of a run.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,23 +114,40 @@ def _unpacked(form: str, value: bytes, offset: int) -> tuple[Any, ...] | None:
     return struct.unpack_from(form, value, offset)
 
 
-def _jpeg(value: bytes, kind: str) -> Content | None:
-    """Walks from segment to segment up to the one with the size (ITU T.81, B.2.2)."""
+def jpeg_segments(value: bytes) -> Iterator[tuple[int, int, int]]:
+    """The segments of a JPEG in front of its pixels: the marker, and where its content begins and ends.
+
+    They are claims of the value: an end may lie behind that of the value.
+    """
     offset = 2
     for _ in range(_MOST_SEGMENTS):
         segment = _unpacked(">BBH", value, offset)
         if segment is None or segment[0] != 0xFF:
-            break
+            return
         marker, length = segment[1:]
         if marker == 0xFF:  # a fill byte
             offset += 1
             continue
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            size = _unpacked(">HH", value, offset + 5)
-            return None if size is None else Content(kind, size[1] or None, size[0] or None)
+        if marker == 0x01 or 0xD0 <= marker <= 0xD8:  # these stand alone
+            offset += 2
+            continue
         if marker == 0xDA or length < 2:
-            break
+            return
+        yield marker, offset + 4, offset + 2 + length
         offset += 2 + length
+
+
+def is_jpeg_frame(marker: int) -> bool:
+    """Whether the segment with this marker holds the size."""
+    return 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC)
+
+
+def _jpeg(value: bytes, kind: str) -> Content | None:
+    """Walks from segment to segment up to the one with the size (ITU T.81, B.2.2)."""
+    for marker, begin, _ in jpeg_segments(value):
+        if is_jpeg_frame(marker):
+            size = _unpacked(">HH", value, begin + 1)
+            return None if size is None else Content(kind, size[1] or None, size[0] or None)
     return Content(kind)  # cut off, or odd: three bytes of magic and a marker are a JPEG all the same
 
 
@@ -188,22 +205,34 @@ def _bmp(value: bytes, kind: str) -> Content | None:
     return _image(kind, (abs(size[0]), abs(size[1])) if size else None)
 
 
-def _tiff(value: bytes, kind: str) -> Content | None:
+def tiff_numbers(value: bytes) -> dict[int, int] | None:
+    """The first number of each tag in the first directory of a TIFF, or of EXIF data, which is one."""
     order = "<" if value.startswith(b"II") else ">"
     start = _unpacked(f"{order}I", value, 4)
     entries = _unpacked(f"{order}H", value, start[0]) if start else None
     if start is None or entries is None:
         return None
-    sizes: dict[int, int] = {}
+    found: dict[int, int] = {}
     for i in range(min(entries[0], _MOST_ENTRIES)):
-        entry = _unpacked(f"{order}HHI", value, start[0] + 2 + 12 * i)
+        place = start[0] + 2 + 12 * i
+        entry = _unpacked(f"{order}HHII", value, place)
         if entry is None:
             break
-        tag, form, _ = entry
-        number = _unpacked(order + ("H" if form == 3 else "I"), value, start[0] + 10 + 12 * i)
-        if tag in (256, 257) and number is not None:
-            sizes[tag] = number[0]
-    return _image(kind, (sizes[256], sizes[257]) if len(sizes) == 2 else None) or Content(kind)
+        tag, form, count, elsewhere = entry
+        # Two short numbers fit into the entry; more of them lie elsewhere.
+        number = (
+            _unpacked(f"{order}H", value, elsewhere if count > 2 else place + 8) if form == 3 else [elsewhere]
+        )
+        if form in (3, 4) and number is not None:
+            found[tag] = number[0]
+    return found
+
+
+def _tiff(value: bytes, kind: str) -> Content | None:
+    numbers = tiff_numbers(value)
+    if numbers is None:
+        return None
+    return _image(kind, (numbers.get(256, 0), numbers.get(257, 0))) or Content(kind)
 
 
 def _npy(value: bytes, kind: str) -> Content | None:

@@ -6,8 +6,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tfreel.features.kinds import FixedLenFeature
 from tfreel.packing.labels import Labels, class_ids, labelling
-from tfreel.packing.pictures import SUFFIXES, PictureListing, PictureOptions, Pictures
+from tfreel.packing.pictures import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions, Pictures
 from tfreel.packing.source import Item, Remark, digest
 from tfreel.packing.tree import Tree
 
@@ -21,6 +22,10 @@ SPLITS = {
     "dev": "val",
     "test": "test",
     "testing": "test",
+}
+_CLASS_FEATURES = {
+    "image/class/label": FixedLenFeature([], "int64"),
+    "image/class/text": FixedLenFeature([], "bytes"),
 }
 
 
@@ -57,6 +62,7 @@ class ImageFolder(PictureListing):
         super().__init__()
         self._tree = tree
         self._pictures = Pictures(options)
+        self.keeps_files = options.keeps_files()
         self.skipped = [*tree.skipped]
         self.in_order = tree.in_order
         names = [name for name in tree.entries if self._is_picture(name)]
@@ -76,6 +82,8 @@ class ImageFolder(PictureListing):
             for name in names
         ]
         self.label = "image/class/label" if self.classes else None
+        if options.store == "encoded":
+            self.features = {**FILE_FEATURES, **(_CLASS_FEATURES if self.classes else {})}
         if self.items and not self.classes:
             self.notes.append("the pictures are in no class folders, and have no labels; labels= gives some")
 

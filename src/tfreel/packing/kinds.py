@@ -23,6 +23,9 @@ from tfreel.storage.paths import display
 _TREES = {
     "tfds": "tfreel.packing.tfds",
     "tfrecord": "tfreel.packing.tfrecord",
+    "voc": "tfreel.packing.voc",
+    "yolo": "tfreel.packing.yolo",
+    "coco": "tfreel.packing.coco",
     "images": "tfreel.packing.image_folder",
 }
 _FILES: dict[str, str] = {

@@ -30,7 +30,7 @@ def records_of(listing: Listing, indices: Sequence[int]) -> Made:
             continue
         records.append(record)
         made.remarks.extend(Remark(name, text) for text in listing.remarks(index, row))
-        made.counts.update(listing.class_names(index))
+        made.names.append(listing.class_names(index))
     made.records = records
     return made
 

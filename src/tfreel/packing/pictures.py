@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
+from tfreel.examples.tensor import tensor
+from tfreel.features.kinds import Feature, FixedLenFeature
+from tfreel.images.sizes import checked_size
 from tfreel.inference.content import IMAGES, NAMES, content_of
 from tfreel.packing.source import Listing, RejectError
 
 SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".avif")
+_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "store": ("encoded", "raw"),
+    "to": (None, "jpeg", "png", "webp"),
+    "mode": ("rgb", "gray", "keep"),
+}
+_QUALITY = 95
+# What a picture that had to be decoded is stored as, if nothing is said: never worse than it was.
+_LOSSLESS_OR_SAME: dict[str, Literal["jpeg", "png", "webp"]] = {"jpeg": "jpeg", "webp": "webp"}
 _SHORT = {"jpg": "jpeg", "jpe": "jpeg", "tif": "tiff"}
 
 
@@ -37,6 +51,21 @@ class PictureOptions:
     orient: bool = False
     max_pixels: int = 89_478_485
 
+    def __post_init__(self) -> None:
+        for name, known in _CHOICES.items():
+            if (value := getattr(self, name)) not in known:
+                choices = ", ".join(map(repr, known))
+                raise ValueError(f"{name} must be one of {choices}, not {value!r}")
+        if self.quality is not None and not 1 <= self.quality <= 100:
+            raise ValueError(f"quality goes from 1 to 100, not {self.quality}")
+        if self.resize is not None:
+            checked_size(self.resize)
+
+    def keeps_files(self) -> bool:
+        """Whether pictures stay the files that they are."""
+        touched = (self.resize, self.to, self.quality)
+        return self.store == "encoded" and self.mode == "keep" and not self.orient and touched == (None,) * 3
+
 
 class Pictures:
     """Makes the features of a picture. Threads may share it."""
@@ -49,25 +78,81 @@ class Pictures:
 
         Raises:
             RejectError: It is no picture, or not one that can be taken.
+            DecodeError: It had to be decoded, and is damaged.
+            UnsafeInputError: It has too many pixels.
         """
+        kind, height, width = self._looked_at(data)
+        features: dict[str, object] = {
+            "image/encoded": data,
+            "image/format": kind,
+            "image/height": height,
+            "image/width": width,
+            "image/filename": os.fsencode(name),
+        }
+        if self._options.keeps_files():
+            return features
+        return {**features, **self._remade(data, kind)}
+
+    def _looked_at(self, data: bytes) -> tuple[str, int, int]:
+        """The format and size of a picture, from its header."""
         found = content_of(data)
         if found.kind not in IMAGES:
             raise RejectError(f"not a picture: {NAMES[found.kind]}")
-        return {
-            "image/encoded": data,
-            "image/format": found.kind,
-            "image/height": found.height,
-            "image/width": found.width,
-            "image/filename": os.fsencode(name),
-        }
+        if not found.height or not found.width or found.height * found.width > self._options.max_pixels:
+            from tfreel import images  # which knows more formats, and says what is wrong with this one
+
+            info = images.probe(data, max_pixels=self._options.max_pixels)
+            return info.format, info.height, info.width
+        return found.kind, found.height, found.width
+
+    def _remade(self, data: bytes, kind: str) -> dict[str, object]:
+        """What is different when pixels are touched."""
+        from tfreel import images
+
+        options = self._options
+        pixels = images.decode(data, options.mode, orient=options.orient, max_pixels=options.max_pixels)
+        if options.resize is not None:
+            pixels = _resized(pixels, options.resize)
+        sides: dict[str, object] = {"image/height": pixels.shape[0], "image/width": pixels.shape[1]}
+        if options.store == "raw":
+            return {
+                **sides,
+                "image/encoded": None,
+                "image/format": "raw",
+                "image/channels": pixels.shape[2],
+                "image": tensor(pixels),
+            }
+        form = options.to or _LOSSLESS_OR_SAME.get(kind, "png")
+        encoded = images.encode(pixels, form, quality=options.quality or _QUALITY)
+        return {**sides, "image/encoded": encoded, "image/format": form}
+
+
+def _resized(pixels: npt.NDArray[Any], size: tuple[int, int] | int) -> npt.NDArray[Any]:
+    """The picture in another size, in which every old pixel counts."""
+    from tfreel import images
+
+    resized = images.resize(pixels, size, antialias=True)
+    return np.rint(resized).clip(0, np.iinfo(pixels.dtype).max).astype(pixels.dtype)
+
+
+# What a record says of a picture that stays a file.
+FILE_FEATURES: Mapping[str, Feature] = {
+    "image/encoded": FixedLenFeature([], "bytes"),
+    "image/filename": FixedLenFeature([], "bytes"),
+    "image/format": FixedLenFeature([], "bytes"),
+    "image/height": FixedLenFeature([], "int64"),
+    "image/width": FixedLenFeature([], "int64"),
+}
 
 
 class PictureListing(Listing):
     """A source of picture files."""
 
+    keeps_files = True
+
     def remarks(self, index: int, row: dict[str, object]) -> Sequence[str]:
         suffix = posixpath.splitext(self.items[index].name)[1].lower().removeprefix(".")
         kind = row.get("image/format")
-        if kind is None or kind == _SHORT.get(suffix, suffix):
+        if kind is None or kind == _SHORT.get(suffix, suffix) or not self.keeps_files:
             return ()
         return (f"is a {NAMES[str(kind)]} file, whatever its name says",)

@@ -61,15 +61,20 @@ class Made:
         records: What to write, in the order of the items.
         rejects: The items that are not among them, and why.
         remarks: What else the user should know of an item.
-        counts: How often each class is among the records, by its name.
+        names: The names of the classes in each record; empty where nobody knows.
         split: The split that the source itself puts them in.
     """
 
     records: list[bytes] | _core.Block = field(default_factory=list)
     rejects: list[Remark] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
+    names: list[Sequence[str]] = field(default_factory=list)
     split: str | None = None
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each class is in the records."""
+        return Counter(name for names in self.names for name in names)
 
     def block(self) -> _core.Block:
         """The records as they are to be written."""

@@ -47,6 +47,7 @@ class _Spool:
     paths: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     splits: list[str | None] = field(default_factory=list)
+    names: list[Sequence[str]] = field(default_factory=list)
 
     def fill(self, pieces: Iterator[Callable[[], Made]]) -> None:
         """Writes all there is."""
@@ -72,20 +73,30 @@ class _Spool:
         self.tally.rejects += tally.rejects
         self.tally.remarks += tally.remarks
         self.tally.counts += tally.counts
+        self.names += note["names"]
         for split, count in note["splits"]:
             self.splits += [split] * count
 
     def _write_part(self, name: str, made: Iterator[Made]) -> dict[str, Any]:
-        tally, splits, pieces, size = Tally(), [], 0, 0
+        tally, pieces, size = Tally(), 0, 0
+        splits: list[tuple[str | None, int]] = []
+        names: list[Sequence[str]] = []
         with Writer(self.job.work.file(name), mode="w", compression="none") as out:
             while size < _PART_BYTES and (piece := next(made, None)) is not None:
                 self.job.tell(piece)
                 out.write_block(piece.block())
                 tally.add(piece)
-                splits.append([piece.split, len(piece.records)])
+                splits.append((piece.split, len(piece.records)))
+                names += piece.names
                 pieces += 1
                 size += piece.block().nbytes
-        note = {**tally.to_note(), "splits": splits, "pieces": pieces, "last": size < _PART_BYTES}
+        note = {
+            **tally.to_note(),
+            "splits": splits,
+            "names": names,
+            "pieces": pieces,
+            "last": size < _PART_BYTES,
+        }
         return self.job.work.finish(name, note)
 
 
@@ -110,12 +121,11 @@ class SpooledListing(Spooled):
     def __init__(self, source: Listing, spool: _Spool) -> None:
         super().__init__(source, spool)
         rejected = {remark.name for remark in spool.tally.rejects}
-        self._source = source
-        self._kept = [i for i in range(source.count) if source.items[i].name not in rejected]
-        self.items = [source.items[i] for i in self._kept]
+        self.items = [item for item in source.items if item.name not in rejected]
+        self._names = spool.names
 
     def class_names(self, index: int) -> Sequence[str]:
-        return self._source.class_names(self._kept[index])
+        return self._names[index]
 
 
 class SpooledStream(Spooled):

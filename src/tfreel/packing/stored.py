@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,7 +22,7 @@ class Stored(Listing):
     def __init__(self, records: Records) -> None:
         super().__init__()
         self._records = records
-        self._names: list[str] | None = None
+        self._own_names: list[str] | None = None
 
     @property
     def count(self) -> int:
@@ -36,10 +35,8 @@ class Stored(Listing):
         raise NotImplementedError(f"record {index} has been made already")
 
     def make(self, indices: Sequence[int]) -> Made:
-        return Made(self._records[list(indices)], counts=self._counts(indices))
-
-    def _counts(self, indices: Sequence[int]) -> Counter[str]:
-        return Counter(name for index in indices for name in self.class_names(index))
+        names = [self.class_names(index) for index in indices] if self.classes else []
+        return Made(self._records[list(indices)], names=names)
 
     def groups(self, feature: str) -> Groups:
         """Which record has which value of a feature."""
@@ -49,11 +46,11 @@ class Stored(Listing):
     def class_names(self, index: int) -> Sequence[str]:
         if not self.classes or self.label is None:
             return ()
-        if self._names is None:
+        if self._own_names is None:
             found = self.groups(self.naming.name(self.label))
             names = [self._class_name(value) for value in found.values]
-            self._names = [names[code] for code in found.codes.tolist()]
-        return (self._names[index],)
+            self._own_names = [names[code] for code in found.codes.tolist()]
+        return (self._own_names[index],)
 
     def _class_name(self, value: bytes) -> str:
         text = value.decode("utf-8", "replace")

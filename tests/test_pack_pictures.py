@@ -1,0 +1,133 @@
+"""Pictures on their way into records: kept, or made anew as asked for."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import tfreel
+from photos import photo_folder
+
+from pictures import ALPHA, colours, jpeg, raw_png, saved, with_orientation, ycck
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def packed(tmp_path: Path, files: dict[str, bytes], **options: Any) -> dict[str, dict[str, Any]]:
+    source = tmp_path / "in"
+    source.mkdir(exist_ok=True)
+    for name, data in files.items():
+        (source / name).write_bytes(data)
+    tfreel.pack(source, tmp_path / "out", force=True, **options)
+    rows = [tfreel.decode(record) for record in tfreel.read(tmp_path / "out")]
+    return {row["image/filename"][0].decode(): row for row in rows}
+
+
+def test_every_kind_of_picture_is_kept_byte_for_byte(tmp_path: Path) -> None:
+    files = {
+        "exif.jpg": with_orientation(6),
+        "cmyk.jpg": jpeg(mode="CMYK"),
+        "ycck.jpg": ycck(),
+        "gray.jpg": jpeg(mode="L"),
+        "alpha.png": saved(ALPHA, "PNG"),
+        "deep.png": saved(np.arange(600, dtype=np.uint16).reshape(20, 30), "PNG"),
+        "one-bit.png": raw_png(np.eye(20, 30, dtype=np.uint8), 1),
+        "x.gif": saved(colours(), "GIF"),
+        "x.webp": saved(colours(), "WEBP"),
+        "x.bmp": saved(colours(), "BMP"),
+        "x.tiff": saved(colours(), "TIFF"),
+    }
+    rows = packed(tmp_path, files)
+    assert {name: row["image/encoded"][0] for name, row in rows.items()} == files
+    for row in rows.values():
+        assert (row["image/height"].item(), row["image/width"].item()) == (20, 30)
+
+
+def test_raw_pixels_come_back_with_shape_and_dtype(tmp_path: Path) -> None:
+    deep = np.arange(600, dtype=np.uint16).reshape(20, 30)
+    rows = packed(tmp_path, {"a.png": saved(colours(), "PNG"), "b.png": saved(deep, "PNG")}, store="raw")
+    assert np.array_equal(rows["a.png"]["image"], colours())
+    assert rows["b.png"]["image"].dtype == np.uint16
+    assert np.array_equal(rows["b.png"]["image"][:, :, 0], deep)
+    assert "image/encoded" not in rows["a.png"]
+    assert rows["a.png"]["image/channels"].tolist() == [3]
+
+
+def test_pictures_are_resized_in_all_ways(tmp_path: Path) -> None:
+    files = {"wide.png": saved(colours(40, 80), "PNG"), "photo.jpg": jpeg(80, 40)}
+    rows = packed(tmp_path, files, resize=(32, 48))
+    for row in rows.values():
+        assert (row["image/height"].item(), row["image/width"].item()) == (32, 48)
+        assert tfreel.images.decode(row["image/encoded"][0]).shape == (32, 48, 3)
+    assert {row["image/format"][0] for row in rows.values()} == {b"png", b"jpeg"}
+    rows = packed(tmp_path, files, resize=20, to="webp", quality=80)
+    sizes = {name: (row["image/height"].item(), row["image/width"].item()) for name, row in rows.items()}
+    assert sizes == {"wide.png": (20, 40), "photo.jpg": (40, 20)}
+    assert {row["image/format"][0] for row in rows.values()} == {b"webp"}
+
+
+def test_colours_are_as_asked_for(tmp_path: Path) -> None:
+    files = {"alpha.png": saved(ALPHA, "PNG"), "gray.jpg": jpeg(mode="L"), "cmyk.jpg": jpeg(mode="CMYK")}
+    for mode, channels in (("rgb", 3), ("gray", 1)):
+        rows = packed(tmp_path, files, mode=mode, to="jpeg")
+        for row in rows.values():
+            with Image.open(io.BytesIO(row["image/encoded"][0])) as image:
+                assert len(image.getbands()) == channels
+
+
+def test_pictures_are_turned_only_when_asked_for(tmp_path: Path) -> None:
+    files = {"turned.jpg": with_orientation(6)}
+    kept = packed(tmp_path, files)["turned.jpg"]
+    turned = packed(tmp_path, files, orient=True)["turned.jpg"]
+    assert (kept["image/height"].item(), kept["image/width"].item()) == (20, 30)
+    assert (turned["image/height"].item(), turned["image/width"].item()) == (30, 20)
+
+
+def test_a_damaged_picture_is_kept_as_a_file_but_rejected_where_pixels_are_needed(tmp_path: Path) -> None:
+    cut = jpeg(200, 200)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "cut.jpg").write_bytes(cut[: len(cut) // 2])
+    (tmp_path / "in" / "good.jpg").write_bytes(cut)
+    assert tfreel.pack(tmp_path / "in", tmp_path / "a").written == 2
+    report = tfreel.pack(tmp_path / "in", tmp_path / "b", resize=(8, 8), on_error="skip")
+    assert [remark.name for remark in report.rejected] == ["cut.jpg"]
+    assert "JPEG" in report.rejected[0].text
+
+
+def test_a_bomb_of_pixels_is_rejected_by_its_header(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    bomb = raw_png(np.zeros((1, 1), np.uint8), 8, size=(50_000, 50_000))
+    (tmp_path / "in" / "bomb.png").write_bytes(bomb)
+    with pytest.raises(tfreel.TfreelError, match=r"bomb\.png: .*2,500,000,000"):
+        tfreel.pack(tmp_path / "in", tmp_path / "out")
+    assert tfreel.pack(tmp_path / "in", tmp_path / "out", max_pixels=1 << 40).written == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"store": "zip"}, "store must be one of 'encoded', 'raw', not 'zip'"),
+        ({"to": "gif"}, "to must be one of"),
+        ({"mode": "cmyk"}, "mode must be one of"),
+        ({"quality": 0}, "quality goes from 1 to 100"),
+        ({"resize": (0, 5)}, "must be positive"),
+    ],
+)
+def test_wrong_options_for_pictures_are_said(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    photo_folder(tmp_path / "in", {"a": 1})
+    with pytest.raises(ValueError, match=message):
+        tfreel.pack(tmp_path / "in", tmp_path / "out", **options)
+
+
+def test_what_is_made_anew_has_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -> None:
+    photo_folder(tmp_path / "in", {"a": 40, "b": 40}, form="jpeg")
+    found = []
+    for workers in (1, 4):
+        tfreel.pack(tmp_path / "in", tmp_path / f"{workers}", resize=(8, 8), workers=workers)
+        found.append(next((tmp_path / f"{workers}").glob("*.tfrecord")).read_bytes())
+    assert found[0] == found[1]
