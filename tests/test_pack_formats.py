@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import tfreel
+from photos import photo_folder
 from tfds_like import flowers
-
-from pictures import photo_folder
 
 
 def rows(folder: Path, split: str | None = None) -> list[dict[str, Any]]:

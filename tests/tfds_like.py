@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tfreel
-
-from pictures import picture
+from photos import picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
