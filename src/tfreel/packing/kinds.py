@@ -13,7 +13,7 @@ import os
 from dataclasses import fields
 from typing import Any
 
-from tfreel.packing.archives import Tar, Zip
+from tfreel.packing.archives import TAR_SUFFIXES, Tar, Zip
 from tfreel.packing.source import Source
 from tfreel.packing.tree import Directory, Tree
 from tfreel.storage.names import resolve
@@ -26,6 +26,7 @@ _TREES = {
     "voc": "tfreel.packing.voc",
     "yolo": "tfreel.packing.yolo",
     "coco": "tfreel.packing.coco",
+    "webdataset": "tfreel.packing.webdataset",
     "images": "tfreel.packing.image_folder",
 }
 _FILES: dict[str, str] = {
@@ -33,13 +34,12 @@ _FILES: dict[str, str] = {
     "tfrecord": "tfreel.packing.tfrecord",
 }
 _SETS: dict[str, str] = {  # of several files
+    "webdataset": "tfreel.packing.webdataset",
     "arrayrecord": "tfreel.packing.arrayrecord",
     "tfrecord": "tfreel.packing.tfrecord",
 }
 _OBJECTS: dict[str, str] = {}
 KINDS = tuple(dict.fromkeys((*_TREES, *_FILES, *_SETS, *_OBJECTS)))
-
-_TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
 
 def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follow_links: bool) -> Source:
@@ -57,14 +57,14 @@ def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follo
         return _opened(source, "this object", _OBJECTS, kind, options)
     path = os.path.expanduser(os.fsdecode(source))
     what = display(path)
+    if not os.path.exists(path):  # a pattern; or this says what is wrong
+        return _opened(_resolved(path), what, _SETS, kind, options)
     if os.path.isdir(path):
         return _opened(Directory(path, follow_links=follow_links), what, _TREES, kind, options)
     if path.lower().endswith(".zip"):
         return _opened(Zip(path), what, _TREES, kind, options)
-    if path.lower().endswith(_TAR_SUFFIXES):
+    if path.lower().endswith(TAR_SUFFIXES):
         return _opened(Tar(path), what, _TREES, kind, options)
-    if not os.path.exists(path):  # or a pattern; else this says what is wrong
-        return _opened(_resolved(path), what, _SETS, kind, options)
     return _opened(path, what, _FILES, kind, options)
 
 

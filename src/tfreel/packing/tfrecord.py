@@ -12,7 +12,7 @@ from typing import Any
 from tfreel.errors import TfreelError
 from tfreel.features.described import from_json
 from tfreel.packing.copied import Origin, copied
-from tfreel.packing.image_folder import SPLITS
+from tfreel.packing.file_splits import note_on, splits_told
 from tfreel.packing.pictures import SUFFIXES
 from tfreel.packing.source import Remark, Source
 from tfreel.packing.tree import Directory, Tree
@@ -74,13 +74,8 @@ def of_folder(kind: str, folder: Folder) -> Origin:
 
 def of_files(kind: str, paths: Sequence[str]) -> Origin:
     """The records of some files, and the splits that their names tell."""
-    splits = [_split_told(path) for path in paths]
-    if None in splits:
-        splits = [None] * len(paths)
-    origin = Origin(kind, list(zip(paths, splits, strict=True)))
-    if len(set(splits)) > 1:
-        origin.notes.append("the splits are those that the names of the files tell")
-    return origin
+    splits = splits_told(paths)
+    return Origin(kind, list(zip(paths, splits, strict=True)), notes=note_on(splits))
 
 
 def told(origin: Origin, options: Options) -> Origin:
@@ -96,12 +91,6 @@ def _is_single(features: Mapping[str, Any], name: str | None) -> bool:
     """Whether every record has one value of this feature."""
     found = features.get(name) if name is not None else None
     return found is not None and found.get("type") == "FixedLenFeature" and not found.get("shape")
-
-
-def _split_told(path: str) -> str | None:
-    words = re.split(r"[^a-z]+", posixpath.basename(path).lower())
-    found = {SPLITS[word] for word in words if word in SPLITS}
-    return found.pop() if len(found) == 1 else None
 
 
 def _listed(thing: Sequence[str] | str) -> Sequence[str]:
