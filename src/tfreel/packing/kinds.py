@@ -22,6 +22,7 @@ from tfreel.storage.paths import display
 # By the name of the kind, in the order in which they are asked whether something is theirs.
 _TREES = {
     "tfds": "tfreel.packing.tfds",
+    "huggingface": "tfreel.packing.huggingface",
     "tfrecord": "tfreel.packing.tfrecord",
     "voc": "tfreel.packing.voc",
     "yolo": "tfreel.packing.yolo",
@@ -38,7 +39,9 @@ _SETS: dict[str, str] = {  # of several files
     "arrayrecord": "tfreel.packing.arrayrecord",
     "tfrecord": "tfreel.packing.tfrecord",
 }
-_OBJECTS: dict[str, str] = {}
+_OBJECTS: dict[str, str] = {
+    "huggingface": "tfreel.packing.huggingface",
+}
 KINDS = tuple(dict.fromkeys((*_TREES, *_FILES, *_SETS, *_OBJECTS)))
 
 

@@ -134,6 +134,11 @@ class SpooledStream(Spooled):
     def __init__(self, source: Stream, spool: _Spool) -> None:
         super().__init__(source, spool)
         self._splits = spool.splits
+        self._names = spool.names
 
     def splits(self) -> list[str | None]:
         return self._splits
+
+    def class_names(self, index: int) -> Sequence[str]:
+        # Who made the records may have known; else they say it themselves.
+        return self._names[index] if len(self._names) == self.count else super().class_names(index)
