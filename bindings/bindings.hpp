@@ -22,6 +22,7 @@ void bind_frame_buffer(nb::module_& module);
 void bind_columns(nb::module_& module);
 void bind_pipeline(nb::module_& module);
 void bind_table(nb::module_& module);
+void bind_whole_files(nb::module_& module);
 void bind_arrow_export(nb::module_& module);
 void bind_arrow_import(nb::module_& module);
 void bind_resize(nb::module_& module);

@@ -88,6 +88,7 @@ NB_MODULE(_core, module) {
   bind_columns(module);
   bind_pipeline(module);
   bind_table(module);
+  bind_whole_files(module);
   bind_arrow_export(module);
   bind_arrow_import(module);
   bind_resize(module);

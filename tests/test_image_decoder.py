@@ -209,6 +209,7 @@ def test_what_is_no_row_with_an_image_is_refused(element: Any, error: type[Excep
         {"fast": True},
         {"size": (0, 5)},
         {"dct": "slow"},
+        {"threads": 0},
     ],
 )
 def test_options_that_do_not_go_together_are_refused_at_once(options: dict[str, Any]) -> None:

@@ -104,7 +104,7 @@ class Decoder:
     keeps_rows = True  # what comes out at a row was made of what was there
 
     def __post_init__(self) -> None:
-        _ = self._reading
+        _ = self._reading, self.threads is None or thread_count(self.threads)  # which check their values
         if self.mode == "labels" and (self.scale or self.fast or self.antialias):
             raise ValueError("class ids cannot be scaled, nor be averaged in any way")
         if self.fast and self.size is None:
