@@ -66,6 +66,10 @@ _KEYS = {
 )
 @click.option("--rename", type=parse_renames, metavar="OLD=NEW,…", help="New names for some features.")
 @click.option("--labels", metavar="HOW", help="folder, name:apple,orange, regex:(.*)_ or a CSV table.")
+@click.option("--label", metavar="NAME", help="The feature or column that holds the class.")
+@click.option(
+    "--leave", callback=parse_names, metavar="EXT,…", help="Files to leave out of samples in tar archives."
+)
 @click.option("--classes", callback=parse_names, metavar="A,B,…", help="Of all classes, in the order of ids.")
 @click.option("--store", type=click.Choice(["encoded", "raw"]), help="Pictures as files, or decoded.")
 @click.option("--resize", type=parse_picture_size, metavar="HxW|short=N", help="Pictures.")
