@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tfreel
+
 from photos import photo_folder, picture
 from tfds_like import flowers
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tfreel
+
 from photos import picture
 from tfds_like import BOX, IMAGE, LABEL, TEXT, features_dict, flowers, node, sequence, tensor, tfds_folder
 

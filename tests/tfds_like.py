@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tfreel
+
 from photos import picture
 
 if TYPE_CHECKING:
