@@ -78,7 +78,7 @@ def test_bad_data_is_exit_code_1_and_names_the_way_out(photos: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["missing", "out"], "missing: No such file or directory"),
+        (["missing", "out"], "missing: no such file"),
         (["photos", "out", "--split", "train=0.5"], "must add up to 1"),
         (["photos", "out", "--split", "half"], "not of the form NAME=FRACTION"),
         (["photos", "out", "--split", "a=b"], "not a list like train=0.8"),

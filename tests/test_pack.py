@@ -155,6 +155,22 @@ def test_labels_from_a_pattern_a_function_a_dict_and_a_table(tmp_path: Path) -> 
         assert labels_of(tmp_path / f"out{number}") == expected
 
 
+def test_lists_of_files_and_labels_are_paired_by_position(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "1.png", "2.png", "3.png")
+    files = [flat / "3.png", flat / "1.png"]
+    report = tfreel.pack(files, tmp_path / "out", labels=["dog", "cat"], shuffle=False)
+    assert list(labels_of(tmp_path / "out").items()) == [("3.png", "dog"), ("1.png", "cat")]
+    assert report.classes == {0: "cat", 1: "dog"}
+    tfreel.pack(files, tmp_path / "ids", labels=[7, 3], shuffle=False)
+    assert [row["image/class/label"].item() for row in rows(tmp_path / "ids")] == [7, 3]
+    with pytest.raises(ValueError, match="there are 2 files and 1 labels"):
+        tfreel.pack(files, tmp_path / "b", labels=["dog"])
+    with pytest.raises(ValueError, match="named twice"):
+        tfreel.pack([*files, files[0]], tmp_path / "b")
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        tfreel.pack([*files, flat / "4.png"], tmp_path / "b")
+
+
 def test_a_file_that_no_label_fits_stops_before_anything_is_written(tmp_path: Path) -> None:
     flat = flat_folder(tmp_path / "flat", "cat_1.png", "dog_1.png", "emu_1.png")
     with pytest.raises(tfreel.TfreelError, match=r"dog_1.png: .* does not name it \(and 1 more"):

@@ -66,6 +66,10 @@ _KEYS = {
 )
 @click.option("--rename", type=parse_renames, metavar="OLD=NEW,…", help="New names for some features.")
 @click.option("--labels", metavar="HOW", help="folder, name:apple,orange, regex:(.*)_ or a CSV table.")
+@click.option("--label", metavar="NAME", help="The feature or column that holds the class.")
+@click.option(
+    "--leave", callback=parse_names, metavar="EXT,…", help="Files to leave out of samples in tar archives."
+)
 @click.option("--classes", callback=parse_names, metavar="A,B,…", help="Of all classes, in the order of ids.")
 @click.option("--store", type=click.Choice(["encoded", "raw"]), help="Pictures as files, or decoded.")
 @click.option("--resize", type=parse_picture_size, metavar="HxW|short=N", help="Pictures.")
@@ -77,7 +81,6 @@ _KEYS = {
 @click.option("--masks", type=click.Choice(["ids", "keep"]), help="Of VOC: as class ids, or as they are.")
 @click.option("--instance-masks", is_flag=True, default=None, help="Of COCO: a mask for each object.")
 @click.option("--clip", is_flag=True, default=None, help="Cut boxes off at the edge of the picture.")
-@click.option("--label", metavar="COLUMN", help="Of a table: the class of each row.")
 @click.option("--columns", callback=parse_names, metavar="A,B,…", help="Of a table: take only these.")
 @click.option("--types", type=parse_renames, metavar="COLUMN=TYPE,…", help="Of a CSV: int64, float32, bytes.")
 @click.option("--embed", type=parse_renames, metavar="NEW=COLUMN,…", help="Files that a column names.")

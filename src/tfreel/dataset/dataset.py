@@ -50,10 +50,11 @@ from tfreel.dataset.stages import (
     Uneven,
 )
 from tfreel.dataset.stream import STREAM, Source, Streamed
-from tfreel.features.described import from_json
+from tfreel.features.described import from_json, parts_of
 from tfreel.index.access import Records
 from tfreel.inference import infer_features
 from tfreel.records.read import OnCorrupt
+from tfreel.storage.dataset_folder import Folder
 from tfreel.storage.names import PathLike, Paths, folder_at
 from tfreel.threads import thread_count
 
@@ -65,7 +66,7 @@ class Dataset:
     asked for, but the index of the files.
 
     Args:
-        paths: As in `tfreel.read`; or the folder of a data set that `tfreel.pack` made.
+        paths: As in `tfreel.read`; or the folder of a data set, made by `tfreel.pack` or TensorFlow Datasets.
         features: What to read, as in `tfreel.parse`. If not given, what the folder says; else it is inferred
             from a sample, once.
         split: Of such a folder, this split alone, as in ``"train"``.
@@ -113,7 +114,7 @@ class Dataset:
         if folder is not None:
             paths = folder.files(split)
             if features is None and sequence_features is None and folder.features:
-                features = {name: from_json(found) for name, found in folder.features.items()}
+                features = _told(folder, paths, on_corrupt)
         given = None
         if features is not None or sequence_features is not None:
             given = features or {}, sequence_features or {}
@@ -124,6 +125,8 @@ class Dataset:
             self._node = Streamed(Source(paths, *asked, verify, on_corrupt, count, once=_is_pipe(paths)))
             return
         records = Records(paths, threads=threads, on_corrupt=on_corrupt)
+        if folder is not None and on_corrupt == "raise":
+            folder.check_count(len(records), split)
         asked = _asked(paths, given, columns, on_corrupt, raw=raw)
         elements = Elements(records, *asked, count, inferred=given is None)
         self._node = Rows(elements, Natural(len(records)))
@@ -574,6 +577,16 @@ class Dataset:
         items = "".join(f"<li>{html.escape(stage.words.strip())}</li>" for stage in self._node.stages())
         length = "" if self._node.size is None else f" of {self._node.size:,}"
         return f"<div><b>tfreel.Dataset</b>{length}<ol>{items}</ol></div>"
+
+
+def _told(folder: Folder, files: Sequence[str], on_corrupt: OnCorrupt) -> Features:
+    """What a folder says of its features, and what the records say where it is silent."""
+    told = {name: from_json(found) for name, found in folder.features.items()}
+    if folder.whole:
+        return told
+    parts = {key for feature in told.values() for key in parts_of(feature)}
+    inferred = infer_features(files, on_corrupt=on_corrupt)
+    return {**{name: inferred[name] for name in inferred if name not in parts}, **told}
 
 
 def _is_pipe(paths: Any) -> bool:

@@ -9,6 +9,7 @@ from tfreel.features.kinds import (
     Feature,
     FixedLenFeature,
     FixedLenSequenceFeature,
+    Partition,
     RaggedFeature,
     VarLenFeature,
 )
@@ -21,7 +22,31 @@ def to_json(feature: Feature) -> dict[str, Any]:
         found["shape"] = list(feature.shape)
     if isinstance(feature, FixedLenSequenceFeature):
         found["allow_missing"] = feature.allow_missing
+    if isinstance(feature, RaggedFeature) and feature.value_key is not None:
+        found["value_key"] = feature.value_key
+    if isinstance(feature, RaggedFeature) and feature.partitions:
+        found["partitions"] = [_partition_to_json(partition) for partition in feature.partitions]
     return found
+
+
+def _partition_to_json(partition: Partition) -> dict[str, Any]:
+    name = type(partition).__name__.removeprefix("_")
+    if isinstance(partition, RaggedFeature.UniformRowLength):
+        return {"type": name, "length": partition.length}
+    return {"type": name, "key": partition.key}
+
+
+def _partition_from_json(found: Mapping[str, Any]) -> Partition:
+    if found.get("type") == "UniformRowLength":
+        return RaggedFeature.UniformRowLength(int(found["length"]))
+    kinds = (
+        *(RaggedFeature.RowSplits, RaggedFeature.RowLengths, RaggedFeature.RowStarts),
+        *(RaggedFeature.RowLimits, RaggedFeature.ValueRowIds),
+    )
+    for kind in kinds:
+        if kind.__name__ == f"_{found.get('type')}":
+            return kind(str(found["key"]))
+    raise ValueError(f"no partition is of the type {found.get('type')!r}")
 
 
 def from_json(found: Mapping[str, Any]) -> Feature:
@@ -38,7 +63,16 @@ def from_json(found: Mapping[str, Any]) -> Feature:
             found.get("shape"), dtype, allow_missing=bool(found.get("allow_missing"))
         )
     if kind == "RaggedFeature":
-        return RaggedFeature(dtype)
+        partitions = [_partition_from_json(partition) for partition in found.get("partitions", ())]
+        return RaggedFeature(dtype, found.get("value_key"), partitions)
     if kind == "VarLenFeature":
         return VarLenFeature(dtype)
     raise ValueError(f"no feature is of the type {kind!r}")
+
+
+def parts_of(feature: Feature) -> set[str]:
+    """The names of other features that this one is made of."""
+    if not isinstance(feature, RaggedFeature):
+        return set()
+    keys = {partition.key for partition in feature.partitions if hasattr(partition, "key")}
+    return keys if feature.value_key is None else {*keys, feature.value_key}

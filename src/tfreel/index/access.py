@@ -223,6 +223,10 @@ class Records(Sequence[bytes]):
         """How many bytes each record has."""
         return np.concatenate([np.empty(0, np.uint64), *(index.lengths for index in self._indexes)])
 
+    def counts(self) -> list[int]:
+        """How many records each file has."""
+        return [len(index) for index in self._indexes]
+
     def fingerprint(self) -> str:
         """A hash of what the files hold, whatever their names and places."""
         if self._fingerprint is None:

@@ -23,6 +23,8 @@ from tfreel.storage.files import LocalFile
 from tfreel.storage.names import natural_key
 from tfreel.storage.paths import display
 
+TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
+
 _MOST_MEMBERS = 10_000_000
 _MOST_RATIO = 1000  # of a member's size to what it takes in the archive: deflate makes at most 1,032
 _RATIO_BYTES = 1 << 24  # below which no ratio is suspect
@@ -172,6 +174,10 @@ class Tar(Tree):
         if len(data) != size:
             raise RejectError(f"the archive ends before it does: {len(data):,} of {size:,} bytes are there")
         return data
+
+    def offset(self, name: str) -> int:
+        """Where a member begins: those that belong together lie together."""
+        return self._places[name][0]
 
     def identity(self) -> str:
         return digest(super().identity(), sorted(self._places.items()))

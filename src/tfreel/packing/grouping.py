@@ -10,7 +10,7 @@ from tfreel.dataset.groups import Groups
 from tfreel.packing.labels import labelling
 from tfreel.packing.layout import Grouping
 from tfreel.packing.source import Listing
-from tfreel.packing.spool import Spooled
+from tfreel.packing.stored import Stored
 
 
 def grouping(listing: Listing, stratify: str | None, group: str | None) -> Grouping | None:
@@ -46,7 +46,7 @@ def _groups(listing: Listing, group: str) -> Groups:
 
 
 def _of_feature(listing: Listing, feature: str) -> Groups:
-    if not isinstance(listing, Spooled):
+    if not isinstance(listing, Stored):
         raise TypeError("only records can be grouped by a feature")
     return listing.groups(listing.naming.name(feature))
 

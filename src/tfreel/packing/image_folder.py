@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.packing.labels import Labels, class_ids, labelling
 from tfreel.packing.pictures import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
 from tfreel.packing.source import Item, Remark, digest
-from tfreel.packing.tree import Tree
+from tfreel.packing.tree import FileList, Tree
 
 # What folders of splits are called, and what we call those splits.
 SPLITS = {
@@ -35,7 +35,7 @@ class Options(PictureOptions):
 
     Attributes:
         labels: Where the class of a picture comes from; see `tfreel.packing.labels`. By default the folder it
-            is in.
+            is in. For a list of files, a list of labels, one for each.
         classes: The names of the classes, in the order of their ids; by default those found, sorted.
     """
 
@@ -43,13 +43,25 @@ class Options(PictureOptions):
     classes: Sequence[str] | None = None
 
 
-def recognised(tree: Tree) -> bool:
+def recognised(files: Tree | Sequence[str]) -> bool:
     """Whether there are pictures."""
-    return any(name.lower().endswith(SUFFIXES) for name in tree.entries)
+    names = files.entries if isinstance(files, Tree) else files
+    return any(name.lower().endswith(SUFFIXES) for name in names)
 
 
-def opened(tree: Tree, options: Options) -> ImageFolder:
-    """The pictures of a tree."""
+def opened(files: Tree | Sequence[str], options: Options) -> ImageFolder:
+    """The pictures of a tree; or of a list of files, which may come with a list of labels.
+
+    Raises:
+        ValueError: The lists are not of the same length.
+    """
+    if isinstance(files, Tree):
+        return ImageFolder(files, options)
+    tree, labels = FileList(files), options.labels
+    if isinstance(labels, (list, tuple)):
+        if len(labels) != len(files):
+            raise ValueError(f"there are {len(files):,} files and {len(labels):,} labels")
+        options = replace(options, labels=dict(zip(tree.entries, labels, strict=True)))
     return ImageFolder(tree, options)
 
 

@@ -13,16 +13,21 @@ import os
 from dataclasses import fields
 from typing import Any
 
-from tfreel.packing.archives import Tar, Zip
+from tfreel.packing.archives import TAR_SUFFIXES, Tar, Zip
 from tfreel.packing.source import Source
 from tfreel.packing.tree import Directory, Tree
+from tfreel.storage.names import resolve
 from tfreel.storage.paths import display
 
 # By the name of the kind, in the order in which they are asked whether something is theirs.
 _TREES = {
+    "tfds": "tfreel.packing.tfds",
+    "huggingface": "tfreel.packing.huggingface",
+    "tfrecord": "tfreel.packing.tfrecord",
     "voc": "tfreel.packing.voc",
     "yolo": "tfreel.packing.yolo",
     "coco": "tfreel.packing.coco",
+    "webdataset": "tfreel.packing.webdataset",
     "images": "tfreel.packing.image_folder",
 }
 _FILES = {
@@ -30,14 +35,21 @@ _FILES = {
     "jsonl": "tfreel.packing.json_lines",
     "parquet": "tfreel.packing.arrow_files",
     "numpy": "tfreel.packing.numpy_files",
+    "arrayrecord": "tfreel.packing.arrayrecord",
+    "tfrecord": "tfreel.packing.tfrecord",
+}
+_SETS = {  # of several files
+    "webdataset": "tfreel.packing.webdataset",
+    "arrayrecord": "tfreel.packing.arrayrecord",
+    "images": "tfreel.packing.image_folder",
+    "tfrecord": "tfreel.packing.tfrecord",
 }
 _OBJECTS = {
+    "huggingface": "tfreel.packing.huggingface",
     "table": "tfreel.packing.arrow_table",
     "rows": "tfreel.packing.rows",
 }
-KINDS = (*_TREES, *_FILES, *_OBJECTS)
-
-_TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
+KINDS = tuple(dict.fromkeys((*_TREES, *_FILES, *_SETS, *_OBJECTS)))
 
 
 def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follow_links: bool) -> Source:
@@ -49,18 +61,33 @@ def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follo
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not known; there are {', '.join(map(repr, KINDS))}")
+    if _is_list_of_paths(source):
+        return _opened(_resolved(source), "these files", _SETS, kind, options)
     if not isinstance(source, (str, bytes, os.PathLike)):
         return _opened(source, "this object", _OBJECTS, kind, options)
     path = os.path.expanduser(os.fsdecode(source))
     what = display(path)
+    if not os.path.exists(path):  # a pattern; or this says what is wrong
+        return _opened(_resolved(path), what, _SETS, kind, options)
     if os.path.isdir(path):
         return _opened(Directory(path, follow_links=follow_links), what, _TREES, kind, options)
     if path.lower().endswith(".zip"):
         return _opened(Zip(path), what, _TREES, kind, options)
-    if path.lower().endswith(_TAR_SUFFIXES):
+    if path.lower().endswith(TAR_SUFFIXES):
         return _opened(Tar(path), what, _TREES, kind, options)
-    os.stat(path)  # says what is wrong with the path
     return _opened(path, what, _FILES, kind, options)
+
+
+def _is_list_of_paths(source: Any) -> bool:
+    return (
+        isinstance(source, (list, tuple))
+        and len(source) > 0
+        and all(isinstance(path, (str, bytes, os.PathLike)) for path in source)
+    )
+
+
+def _resolved(paths: Any) -> list[str]:
+    return [file for file in resolve(paths) if isinstance(file, str)]
 
 
 def _opened(

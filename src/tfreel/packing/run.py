@@ -17,6 +17,7 @@ from tfreel.packing.report import OnProgress, PackReport, Progress, SplitReport,
 from tfreel.packing.shards import Job, OnError, stopped, write_shards
 from tfreel.packing.source import Listing, Remark, Source, Stream, digest
 from tfreel.packing.spool import Spooled, spooled
+from tfreel.packing.stored import Stored
 from tfreel.packing.work import REJECTS_NAME, Work
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display
@@ -101,7 +102,7 @@ def pack(
     codec = codec_named(compression)
     naming = Naming(features, rename or {})
     found = open_source(source, kind, options, follow_links=follow_links)
-    found.naming = naming
+    found.use(naming)
     path = os.path.expanduser(os.fsdecode(out))
     plan = _plan(found, layout, stratify, group, naming, codec, checked_level(level), options)
     with Work(path, force=force) as work:
@@ -152,7 +153,7 @@ def _listed(found: Source, job: Job, stratify: str | None, group: str | None) ->
         "label",
         found.label,
     )
-    return spooled(found, job) if found.in_order or by_feature else found
+    return spooled(found, job) if found.in_order or (by_feature and not isinstance(found, Stored)) else found
 
 
 def _report(

@@ -106,6 +106,14 @@ class Source(ABC):
         self.features: dict[str, Feature] | None = None
         self.naming = Naming()
 
+    def use(self, naming: Naming) -> None:
+        """Takes note of what the features are to be called.
+
+        Raises:
+            ValueError: They cannot have other names.
+        """
+        self.naming = naming
+
     @abstractmethod
     def identity(self) -> str | None:
         """What changes when the content does; None if nobody can tell.

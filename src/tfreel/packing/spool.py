@@ -10,18 +10,14 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tfreel.dataset.elements import Elements
-from tfreel.dataset.groups import Groups, groups_of
-from tfreel.dataset.order import Natural
-from tfreel.dataset.sources import Rows
 from tfreel.index.access import Records
 from tfreel.packing.report import Tally
 from tfreel.packing.shards import Job, framed, pieces_of
 from tfreel.packing.source import Listing, Made, Source, Stream
+from tfreel.packing.stored import Stored
 from tfreel.records.write import Writer
-from tfreel.threads import in_order, thread_count
+from tfreel.threads import in_order
 
 _PART_BYTES = 1 << 28
 _PART_NAME = "spool-{:05d}.tfrecord"
@@ -104,39 +100,19 @@ class _Spool:
         return self.job.work.finish(name, note)
 
 
-class Spooled(Listing):
+class Spooled(Stored):
     """The records of a source, by position."""
 
     def __init__(self, source: Source, spool: _Spool) -> None:
-        super().__init__()
+        super().__init__(Records(spool.paths, index="memory"))
         self.kind = source.kind  # type: ignore[misc]  # what it is to the user
         self.classes, self.label, self.features = source.classes, source.label, source.features
         self.skipped, self.notes, self.naming = source.skipped, source.notes, source.naming
         self.tally = spool.tally
-        self._records = Records(spool.paths, index="memory")
         self._identity = source.identity()
-
-    @property
-    def count(self) -> int:
-        return len(self._records)
-
-    def sizes(self) -> npt.NDArray[np.int64]:
-        return self._records.lengths().astype(np.int64)
 
     def identity(self) -> str | None:
         return self._identity
-
-    def row(self, index: int) -> dict[str, object]:
-        raise NotImplementedError(f"record {index} has been made already")
-
-    def make(self, indices: Sequence[int]) -> Made:
-        names = [self.class_names(index) for index in indices] if self.classes else []
-        return Made(self._records[list(indices)], names=names)
-
-    def groups(self, feature: str) -> Groups:
-        """Which record has which value of a feature."""
-        elements = Elements(self._records, {}, {}, thread_count())
-        return groups_of(Rows(elements, Natural(self.count)), feature)
 
 
 class SpooledListing(Spooled):
@@ -158,16 +134,11 @@ class SpooledStream(Spooled):
     def __init__(self, source: Stream, spool: _Spool) -> None:
         super().__init__(source, spool)
         self._splits = spool.splits
-        self._names: list[str] | None = None
+        self._names = spool.names
 
     def splits(self) -> list[str | None]:
         return self._splits
 
     def class_names(self, index: int) -> Sequence[str]:
-        if not self.classes or self.label is None:
-            return ()
-        if self._names is None:
-            found = self.groups(self.naming.name(self.label))
-            names = [self.classes.get(int(value), value.decode()) for value in found.values]
-            self._names = [names[code] for code in found.codes.tolist()]
-        return (self._names[index],)
+        # Who made the records may have known; else they say it themselves.
+        return self._names[index] if len(self._names) == self.count else super().class_names(index)

@@ -181,23 +181,48 @@ class Directory(Tree):
         data = ahead.pop(name, None)
         if data is not None and len(data) <= limit:
             return data
-        # It was a regular file when we looked. What is there now must not make us wait, or lead elsewhere.
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if self._follow else os.O_NOFOLLOW)
-        try:
-            descriptor = os.open(self._full(name), flags)
-        except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise RejectError("became a link") from None
-            raise
-        try:
-            info = os.fstat(descriptor)
-            if not stat.S_ISREG(info.st_mode):
-                raise RejectError("not a regular file")
-            if info.st_size > limit:
-                raise RejectError(f"has {info.st_size:,} bytes; at most {limit:,} are taken")
-            return _read_whole(descriptor, info.st_size, limit)
-        finally:
-            os.close(descriptor)
+        return _read_regular(self._full(name), limit, follow_link=self._follow)
+
+
+class FileList(Tree):
+    """Files that were named one by one, wherever they are: in the order in which they were named."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        folders = {os.path.dirname(os.path.abspath(path)) for path in paths}
+        root = os.path.commonpath(folders) if folders else "."
+        super().__init__(root)
+        self._paths = {os.path.relpath(path, root): path for path in paths}
+        if len(self._paths) < len(paths):
+            twice = next(path for path in paths if list(paths).count(path) > 1)
+            raise ValueError(f"{display(twice)} is named twice")
+        self.entries = {name: self._entry(name, path) for name, path in self._paths.items()}
+
+    def _entry(self, name: str, path: str) -> Entry:
+        info = os.stat(path)
+        return Entry(name, info.st_size, info.st_mtime_ns)
+
+    def read(self, name: str, limit: int = LARGEST_FILE_BYTES) -> bytes:
+        return _read_regular(self._paths[name], limit, follow_link=True)
+
+
+def _read_regular(path: str, limit: int, *, follow_link: bool) -> bytes:
+    # It was a regular file when we looked. What is there now must not make us wait, or lead elsewhere.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow_link else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise RejectError("became a link") from None
+        raise
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            raise RejectError("not a regular file")
+        if info.st_size > limit:
+            raise RejectError(f"has {info.st_size:,} bytes; at most {limit:,} are taken")
+        return _read_whole(descriptor, info.st_size, limit)
+    finally:
+        os.close(descriptor)
 
 
 _LITTER = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX"})
@@ -212,8 +237,3 @@ def _read_whole(descriptor: int, size: int, limit: int) -> bytes:
         data = os.read(descriptor, 1 << 20)
         parts.append(data)
     return b"".join(parts)
-
-
-def by_stem(names: Sequence[str]) -> dict[str, str]:
-    """Files by their names without folder and suffix."""
-    return {posixpath.splitext(posixpath.basename(name))[0]: name for name in names}

@@ -56,6 +56,8 @@ class Folder:
         classes: The names of the classes, by their ids.
         features: How to read the records: names and descriptions, as in JSON.
         facts: Everything else that the manifest says.
+        manifest: The name of the manifest.
+        whole: There are no other features than these.
     """
 
     path: str
@@ -63,6 +65,8 @@ class Folder:
     classes: dict[int, str]
     features: Mapping[str, Any]
     facts: Mapping[str, Any]
+    manifest: str = MANIFEST_NAME
+    whole: bool = True
 
     def shards(self) -> Iterator[Shard]:
         """All files of all splits."""
@@ -83,9 +87,26 @@ class Folder:
         shards = self.shards() if split is None else self.splits[split].shards
         return [self._checked(shard) for shard in shards]
 
+    def check_count(self, found: int, split: str | None) -> None:
+        """Refuses files that hold more or fewer records than the manifest says.
+
+        Raises:
+            StaleIndexError: They do.
+        """
+        shards = self.shards() if split is None else self.splits[split].shards
+        promised = sum(shard.records for shard in shards)
+        if found != promised:
+            of_split = "" if split is None else f" of the split {split!r}"
+            raise StaleIndexError(
+                f"{display(self.path)}: the files{of_split} hold {found:,} records, but {self.manifest!r}"
+                f" promises {promised:,}; restore the files, or name them to read what is there",
+                path=self.path,
+                kind="index_stale",
+            )
+
     def _checked(self, shard: Shard) -> str:
         path = os.path.join(self.path, shard.name)
-        manifest = display(os.path.join(self.path, MANIFEST_NAME))
+        manifest = display(os.path.join(self.path, self.manifest))
         try:
             size = os.stat(path).st_size
         except FileNotFoundError:

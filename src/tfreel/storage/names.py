@@ -13,6 +13,7 @@ from typing import BinaryIO, TypeAlias
 from tfreel.storage.dataset_folder import MANIFEST_NAME, Folder, is_folder, read_folder
 from tfreel.storage.manifest import MANIFEST_SUFFIX, check_manifest, shards_of_manifest
 from tfreel.storage.paths import INDEX_SUFFIX, display, shard_name
+from tfreel.storage.tfds_folder import INFO_NAME, is_tfds_folder, read_tfds_folder
 
 PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Paths: TypeAlias = PathLike | BinaryIO | Iterable[PathLike | BinaryIO]
@@ -46,9 +47,9 @@ def resolve(paths: Paths) -> list[str | BinaryIO]:
     """The files that `paths` names, in order.
 
     A path, a glob, a brace pattern (``train-{00000..00009}.tfrecord``), a shard pattern
-    (``train@10.tfrecord``), the name a `ShardedWriter` was given, the folder that `tfreel.pack` made, ``-``
-    for standard input, an open binary file, or an iterable of these. What a glob finds is sorted naturally; a
-    list keeps its order.
+    (``train@10.tfrecord``), the name a `ShardedWriter` was given, the folder that `tfreel.pack` or TensorFlow
+    Datasets made, ``-`` for standard input, an open binary file, or an iterable of these. What a glob finds
+    is sorted naturally; a list keeps its order.
 
     Raises:
         FileNotFoundError: Nothing has that name, a glob matches nothing, or a shard of a set is missing.
@@ -68,15 +69,21 @@ def folder_at(paths: Paths, split: str | None) -> Folder | None:
         ValueError: It is none, and a split was asked for.
     """
     if isinstance(paths, (str, bytes, os.PathLike)):
-        name = os.path.expanduser(os.fsdecode(paths))
-        if is_folder(name):
-            return read_folder(name)
+        folder = _folder(os.path.expanduser(os.fsdecode(paths)))
+        if folder is not None:
+            return folder
     if split is not None:
         raise ValueError(
-            f"split={split!r} is for the folder of a data set, which has a {MANIFEST_NAME}; name the files of"
-            " the split instead, or use Dataset.split"
+            f"split={split!r} is for the folder of a data set, which has a {MANIFEST_NAME} or {INFO_NAME};"
+            " name the files of the split instead, or use Dataset.split"
         )
     return None
+
+
+def _folder(path: str) -> Folder | None:
+    if is_folder(path):
+        return read_folder(path)
+    return read_tfds_folder(path) if is_tfds_folder(path) else None
 
 
 def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
@@ -85,8 +92,9 @@ def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
             return [path]
         raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
     name = os.path.expanduser(os.fsdecode(path))
-    if is_folder(name):
-        return list(read_folder(name).files())
+    folder = _folder(name)
+    if folder is not None:
+        return list(folder.files())
     if name == "-" or os.path.exists(name):
         return [name]
     if os.path.exists(name + MANIFEST_SUFFIX):

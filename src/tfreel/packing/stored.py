@@ -1,0 +1,60 @@
+"""Listings of records that lie in files already, to be had by position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tfreel.dataset.elements import Elements
+from tfreel.dataset.groups import Groups, groups_of
+from tfreel.dataset.order import Natural
+from tfreel.dataset.sources import Rows
+from tfreel.index.access import Records
+from tfreel.packing.source import Listing, Made
+from tfreel.threads import thread_count
+
+
+class Stored(Listing):
+    """Records in files, which are copied as they are."""
+
+    def __init__(self, records: Records) -> None:
+        super().__init__()
+        self._records = records
+        self._own_names: list[str] | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self._records)
+
+    def sizes(self) -> npt.NDArray[np.int64]:
+        return self._records.lengths().astype(np.int64)
+
+    def row(self, index: int) -> dict[str, object]:
+        raise NotImplementedError(f"record {index} has been made already")
+
+    def make(self, indices: Sequence[int]) -> Made:
+        names = [self.class_names(index) for index in indices] if self.classes else []
+        return Made(self._records[list(indices)], names=names)
+
+    def groups(self, feature: str) -> Groups:
+        """Which record has which value of a feature."""
+        elements = Elements(self._records, {}, {}, thread_count())
+        return groups_of(Rows(elements, Natural(self.count)), feature)
+
+    def class_names(self, index: int) -> Sequence[str]:
+        if not self.classes or self.label is None:
+            return ()
+        if self._own_names is None:
+            found = self.groups(self.naming.name(self.label))
+            names = [self._class_name(value) for value in found.values]
+            self._own_names = [names[code] for code in found.codes.tolist()]
+        return (self._own_names[index],)
+
+    def _class_name(self, value: bytes) -> str:
+        text = value.decode("utf-8", "replace")
+        try:
+            return self.classes.get(int(text), text)
+        except ValueError:  # the names themselves
+            return text
