@@ -144,8 +144,10 @@ Block framed_list(nb::list records) {
 }
 
 void write_to(const Block& block, int descriptor) {
+  constexpr std::size_t kWorthASync = std::size_t{1} << 20;
   const Unlocked unlocked;
   write_all(descriptor, {block.frames()});
+  if (block.frames().size() >= kWorthASync) begin_sync(descriptor);
 }
 
 PyObject* iterator_self(PyObject* self) { return Py_NewRef(self); }

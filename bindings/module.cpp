@@ -88,8 +88,4 @@ NB_MODULE(_core, module) {
   bind_columns(module);
   bind_pipeline(module);
   bind_table(module);
-  bind_csv(module);
-  bind_arrow_export(module);
-  bind_arrow_import(module);
-  bind_resize(module);
-}
+  bind_whole_files(module);

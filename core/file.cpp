@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 namespace tfreel {
 namespace {
@@ -107,6 +108,45 @@ void write_all(int descriptor, std::initializer_list<std::span<const std::byte>>
       vectors[first].iov_len -= left;
     }
   }
+}
+
+void begin_sync([[maybe_unused]] int descriptor) noexcept {
+#if defined(__linux__)
+  ::sync_file_range(descriptor, 0, 0,
+                    SYNC_FILE_RANGE_WRITE);  // a hint: whether it fails is no matter
+#endif
+}
+
+WholeFile::WholeFile(const std::string& path, bool follow_link, std::uint64_t largest) noexcept
+    : descriptor_(::open(path.c_str(),
+                         O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow_link ? 0 : O_NOFOLLOW))) {
+  struct stat found{};
+  if (descriptor_ >= 0 && ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode) &&
+      static_cast<std::uint64_t>(found.st_size) <= largest) {
+    size_ = static_cast<std::size_t>(found.st_size);
+  } else if (descriptor_ >= 0) {
+    ::close(descriptor_);
+    descriptor_ = -1;
+  }
+}
+
+WholeFile::~WholeFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+WholeFile::WholeFile(WholeFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+bool WholeFile::read(std::span<std::byte> out) noexcept {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got =
+        ::read(descriptor_, out.data() + done, std::min(out.size() - done, kLargestTransfer));
+    if (got > 0) done += static_cast<std::size_t>(got);
+    if (got == 0 || (got < 0 && errno != EINTR)) return false;
+  }
+  std::byte more{};
+  return ::read(descriptor_, &more, 1) == 0;
 }
 
 }  // namespace tfreel

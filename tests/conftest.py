@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from numbered import write_numbered
 from tfreel import Dataset
+
+from numbered import write_numbered
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import tfreel
-from numbered import COUNT, doubled, even, fail_at_60, numbers
 from tfreel.dataset import Dataset
+
+from numbered import COUNT, doubled, even, fail_at_60, numbers
 
 # By position ------------------------------------------------------------------------------------------------
 

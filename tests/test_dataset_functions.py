@@ -18,10 +18,11 @@ import numpy as np
 import pytest
 
 import tfreel
-from numbered import COUNT, doubled, even, fail_at_60, numbers
 from tfreel.dataset import Dataset
 from tfreel.dataset.gather import gather, padded, rows_of
 from tfreel.dataset.packed import pack, unpack
+
+from numbered import COUNT, doubled, even, fail_at_60, numbers
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfreel
-from numbered import COUNT, doubled, even, numbers
 from tfreel.dataset import Dataset
 from tfreel.dataset.deals import InTurn, Mixture
+
+from numbered import COUNT, doubled, even, numbers
 
 if TYPE_CHECKING:
     from pathlib import Path

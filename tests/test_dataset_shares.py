@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tfreel
-from numbered import COUNT, even, fail_at_60, numbers
 from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.dataset.nodes import DatasetReport, Run
 from tfreel.dataset.shares import Share, rest_of, state_behind
+
+from numbered import COUNT, even, fail_at_60, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tfreel
-from numbered import COUNT, doubled, even, numbers
 from tfreel.dataset import Dataset
+
+from numbered import COUNT, doubled, even, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

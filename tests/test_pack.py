@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 
 import tfreel
-from photos import photo_folder, picture
 from tfreel.packing.report import Progress
+
+from photos import photo_folder, picture
 
 
 @pytest.fixture

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import tfreel
-from drawn import jpeg, put
 from tfreel.errors import UnsafeInputError
 from tfreel.packing import coco
 from tfreel.packing.source import Listing, Remark
 from tfreel.packing.tree import Directory
+
+from drawn import jpeg, put
 
 CATEGORIES = [{"id": 18, "name": "dog", "supercategory": "animal"}, {"id": 90, "name": "toothbrush"}]
 DOG = {"id": 1, "image_id": 7, "category_id": 18, "bbox": [5, 2, 10, 8.0], "area": 61.5, "iscrowd": 0}

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 import tfreel
-from photos import photo_folder, picture
+from tfreel import _core
 from tfreel.packing import archives
 from tfreel.packing.tree import Directory, confined
+
+from photos import photo_folder, picture
 
 
 def skipped(report: tfreel.PackReport) -> dict[str, str]:
@@ -283,10 +285,12 @@ def test_a_file_that_became_something_else_is_neither_waited_for_nor_followed(tm
     for name, replace in (("0.png", lambda path: os.symlink(secret, path)), ("1.png", os.mkfifo)):
         (photos / "a" / name).unlink()
         replace(photos / "a" / name)
+    tree.read_ahead(["a/0.png", "a/1.png", "a/2.png", "../secret.png", "/etc/passwd", "a/gone.png"])
     with pytest.raises(Exception, match="became a link"):
         tree.read("a/0.png")
     with pytest.raises(Exception, match="not a regular file"):
         tree.read("a/1.png")
+    assert tree.read("a/2.png") == picture(2)
     (photos / "a" / "2.png").write_bytes(b"grown" * 1000)
     assert tree.read("a/2.png") == b"grown" * 1000
     with pytest.raises(Exception, match="at most 100 are taken"):
@@ -316,3 +320,23 @@ def test_zip_archives_are_read_by_many_threads_at_once(tmp_path: Path) -> None:
     found = [tfreel.decode(record)["image/encoded"][0] for record in tfreel.read(tmp_path / "out")]
     assert found == [picture(i) for i in range(200)]
     assert archives.Zip(str(path)).entries["a/1.png"].version == zlib.crc32(picture(1))
+
+
+def test_files_read_together_are_the_same_as_one_by_one(tmp_path: Path) -> None:
+    contents = {f"{i}.bin": os.urandom(i * 37) for i in range(300)}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    tree = Directory(str(tmp_path))
+    tree.read_ahead(list(contents))
+    for name, content in contents.items():
+        (tmp_path / name).unlink()
+        assert tree.read(name) == content
+    with pytest.raises(FileNotFoundError):
+        tree.read("5.bin")  # once is all
+    os.symlink("/etc/passwd", tmp_path / "link")
+    os.mkfifo(tmp_path / "fifo")
+    paths = [os.fsencode(tmp_path / name) for name in ("link", "fifo", "gone", "")]
+    assert _core.read_whole_files([*paths, b"/dev/zero"], follow_links=False, largest=1 << 20) == [None] * 5
+    (found,) = _core.read_whole_files([paths[0]], follow_links=True, largest=1 << 20)
+    assert found == Path("/etc/passwd").read_bytes()
+    assert _core.read_whole_files([b"/etc/passwd"], follow_links=True, largest=3) == [None]

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 import tfreel
-from photos import photo_folder
 
+from photos import photo_folder
 from pictures import ALPHA, colours, jpeg, raw_png, saved, with_orientation, ycck
 
 if TYPE_CHECKING:

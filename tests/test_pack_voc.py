@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import tfreel
-from drawn import jpeg, put
 from tfreel.packing import voc
 from tfreel.packing.source import Listing, Remark
 from tfreel.packing.tree import Directory
+
+from drawn import jpeg, put
 
 DOG = """<object><name>dog</name><pose>Left</pose><truncated>1</truncated><difficult>0</difficult>
 <bndbox><xmin>5</xmin><ymin>2</ymin><xmax>15.0</xmax><ymax>10</ymax></bndbox>

@@ -10,11 +10,12 @@ import pytest
 from PIL import Image
 
 import tfreel
-from drawn import jpeg, palette_mask, put, saved
 from tfreel import images
 from tfreel.packing import voc
 from tfreel.packing.source import Listing
 from tfreel.packing.tree import Directory
+
+from drawn import jpeg, palette_mask, put, saved
 
 IDS = np.array([[0, 0, 15, 255], [0, 12, 15, 255]], np.uint8)
 PALETTE = [(int(r), int(g), int(b)) for r, g, b in images.VOC_COLORMAP]

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import tfreel
-from drawn import jpeg, put
 from tfreel.packing import voc, yolo
 from tfreel.packing.source import Listing, Remark
 from tfreel.packing.tree import Directory
 from tfreel.packing.yolo_yaml import NotUnderstoodError, read_yaml
+
+from drawn import jpeg, put
 
 LABELS = "1 0.5 0.6 0.5 0.8\n\n0 0.5 0.25 1 0.5\n"
 YAML = "train: images/train\nval: images/val\nnc: 2\nnames: ['cat', \"dog\"]  # the two\n"

@@ -10,6 +10,7 @@ from jobs import (
     imports,
     information,
     iterate,
+    pack,
     parse,
     photos,
     random_reads,
@@ -32,6 +33,7 @@ JOBS = {
         examples,
         epochs,
         photos,
+        pack,
         imports,
         information,
     )

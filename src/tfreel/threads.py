@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -92,14 +92,13 @@ def in_threads(
 
 
 def in_order(
-    pieces: Iterable[Callable[[], Result]], threads: int | None = None, *, ahead: int | None = None
-) -> Iterator[Result]:
+    pieces: Iterable[Callable[[], Result]], threads: int | None = None
+) -> Generator[Result, None, None]:
     """The results of pieces of work, in their order, from several threads.
 
     Args:
         pieces: The work. The calling thread takes one when there is room for it.
-        threads: How many to work with.
-        ahead: How many pieces may be begun, or done, before the one that is waited for.
+        threads: How many to work with. Twice as many pieces are begun, or done, before they are waited for.
     """
     count = thread_count(threads)
     from concurrent.futures import ThreadPoolExecutor  # here, because it costs as much as all of tfreel
@@ -109,7 +108,7 @@ def in_order(
         try:
             for piece in pieces:
                 pending.append(pool.submit(piece))
-                if len(pending) > (ahead or 2 * count):
+                if len(pending) > 2 * count:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import tfreel
-from numbered import COUNT, even, write_numbered
 from tfreel.adapters.grain import Source, collate
+
+from numbered import COUNT, even, write_numbered
 
 if TYPE_CHECKING:
     from pathlib import Path

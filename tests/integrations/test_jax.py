@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import tfreel
+from tfreel.adapters.jax import iterate
+
 from numbered import COUNT, even, write_numbered
 from side_by_side import told_by_ranks
-from tfreel.adapters.jax import iterate
 
 if TYPE_CHECKING:
     from pathlib import Path

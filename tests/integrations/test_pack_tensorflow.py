@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 import tfreel
+
 from drawn import jpeg, palette_mask, put
 from photos import photo_folder
 

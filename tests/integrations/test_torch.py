@@ -15,10 +15,11 @@ from torch.utils.data import DataLoader
 from torchdata.stateful_dataloader import StatefulDataLoader
 
 import tfreel
-from numbered import COUNT, even, fail_at_60
-from side_by_side import told_by_ranks
 from tfreel.adapters.parcels import Parcel, for_sending
 from tfreel.adapters.torch import Dataset, IterableDataset, Jagged, Loader, collate, to_torch
+
+from numbered import COUNT, even, fail_at_60
+from side_by_side import told_by_ranks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,6 +14,7 @@ from typing import Any
 
 from tfreel.inference.tensors import serialized_tensor
 
+_SEGMENT = struct.Struct(">BBH")  # two bytes of a marker, and the length that follows it
 _MOST_SEGMENTS = 4096  # of a JPEG before its size; real ones have a few dozen
 _MOST_ENTRIES = 512  # of a TIFF directory
 _HEAD_BYTES = 4096
@@ -121,10 +122,12 @@ def jpeg_segments(value: bytes) -> Iterator[tuple[int, int, int]]:
     """
     offset = 2
     for _ in range(_MOST_SEGMENTS):
-        segment = _unpacked(">BBH", value, offset)
-        if segment is None or segment[0] != 0xFF:
+        try:
+            mark, marker, length = _SEGMENT.unpack_from(value, offset)
+        except struct.error:  # it ends before
             return
-        marker, length = segment[1:]
+        if mark != 0xFF:
+            return
         if marker == 0xFF:  # a fill byte
             offset += 1
             continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.packing.labels import Labels, class_ids, labelling
-from tfreel.packing.pictures import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions, Pictures
+from tfreel.packing.pictures import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
 from tfreel.packing.source import Item, Remark, digest
 from tfreel.packing.tree import Tree
 
@@ -59,12 +59,7 @@ class ImageFolder(PictureListing):
     kind = "images"
 
     def __init__(self, tree: Tree, options: Options) -> None:
-        super().__init__()
-        self._tree = tree
-        self._pictures = Pictures(options)
-        self.keeps_files = options.keeps_files()
-        self.skipped = [*tree.skipped]
-        self.in_order = tree.in_order
+        super().__init__(tree, options)
         names = [name for name in tree.entries if self._is_picture(name)]
         split_of = _split_folders(tree)
         label_of = labelling(options.labels, names, below=1 if split_of else 0)

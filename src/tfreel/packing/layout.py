@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from tfreel.dataset.groups import Groups, dealt_by_class, dealt_by_hash
 from tfreel.dataset.order import permutation
+from tfreel.packing.report import FRAME_BYTES
 from tfreel.packing.source import Listing, digest
 from tfreel.storage.paths import shard_name
 
 Indices = npt.NDArray[np.int64]
 
 SHARD_BYTES = 256_000_000
-_FRAME_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Layout:
     def laid_out(self, listing: Listing, by: Grouping | None, suffix: str) -> list[Shard]:
         """All shards, and the items in each."""
         parts = self._splits(listing, by)
-        sizes = listing.sizes() + _FRAME_BYTES
+        sizes = listing.sizes() + FRAME_BYTES
         shards = []
         for number, (split, members) in enumerate(parts.items()):
             if self.shuffle:

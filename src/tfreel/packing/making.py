@@ -17,6 +17,7 @@ def records_of(listing: Listing, indices: Sequence[int]) -> Made:
     """The records of some items of a listing, and those that could not become one."""
     made = Made()
     records: list[bytes] = []
+    listing.read_ahead(indices)
     for index in indices:
         name, problem = listing.items[index].name, listing.items[index].problem
         if problem is not None:

@@ -71,16 +71,11 @@ class ObjectListing(PictureListing, Generic[ThingT]):
     """A source of pictures with objects. What is known of the objects is read when it is opened."""
 
     def __init__(self, tree: Tree, options: ObjectOptions) -> None:
-        super().__init__()
+        super().__init__(tree, options)
         refuse_turning(options)
-        self._tree = tree
         self._options = options
-        self._pictures = Pictures(options)
-        self.keeps_files = options.keeps_files()
         self._annotated: Sequence[Annotated[ThingT]] = ()
         self._kept: dict[int, tuple[str, ...]] = {}  # names of what clipping left, where it took something
-        self.skipped = [*tree.skipped]
-        self.in_order = tree.in_order
         self.label = "image/object/class/label"
 
     def _fill(self, annotated: Sequence[Annotated[ThingT]]) -> None:

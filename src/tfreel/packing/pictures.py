@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from tfreel.features.kinds import Feature, FixedLenFeature
 from tfreel.images.sizes import checked_size
 from tfreel.inference.content import IMAGES, NAMES, content_of
 from tfreel.packing.source import Listing, RejectError
+from tfreel.packing.tree import Tree
 
 SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".avif")
 _CHOICES: dict[str, tuple[str | None, ...]] = {
@@ -146,13 +146,22 @@ FILE_FEATURES: Mapping[str, Feature] = {
 
 
 class PictureListing(Listing):
-    """A source of picture files."""
+    """A source of picture files in a tree: the name of an item is that of its picture."""
 
-    keeps_files = True
+    def __init__(self, tree: Tree, options: PictureOptions) -> None:
+        super().__init__()
+        self._tree = tree
+        self._pictures = Pictures(options)
+        self._keeps_files = options.keeps_files()
+        self.skipped = [*tree.skipped]
+        self.in_order = tree.in_order
+
+    def read_ahead(self, indices: Sequence[int]) -> None:
+        self._tree.read_ahead([self.items[index].name for index in indices])
 
     def remarks(self, index: int, row: dict[str, object]) -> Sequence[str]:
-        suffix = posixpath.splitext(self.items[index].name)[1].lower().removeprefix(".")
-        kind = row.get("image/format")
-        if kind is None or kind == _SHORT.get(suffix, suffix) or not self.keeps_files:
+        suffix = self.items[index].name.rpartition(".")[2].lower()
+        kind = row["image/format"]
+        if kind == _SHORT.get(suffix, suffix) or not self._keeps_files:
             return ()
         return (f"is a {NAMES[str(kind)]} file, whatever its name says",)

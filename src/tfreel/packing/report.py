@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from tfreel.packing.source import Made, Remark
 
+FRAME_BYTES = 16  # of a record, beside its payload
+
 
 @dataclass(slots=True)
 class Tally:
@@ -52,6 +54,13 @@ class Tally:
         self.rejects += made.rejects
         self.remarks += made.remarks
         self.counts += made.counts
+
+    def places(self) -> npt.NDArray[np.uint64] | None:
+        """Where each record begins in its file, and where the last one ends; None of an earlier run."""
+        if not self._lengths:
+            return None
+        ends = np.cumsum(np.concatenate(self._lengths) + np.uint64(FRAME_BYTES), dtype=np.uint64)
+        return np.concatenate([np.zeros(1, np.uint64), ends])
 
     def to_note(self) -> dict[str, Any]:
         """The same as plain values, for a note beside the work."""

@@ -76,8 +76,8 @@ def pack(
         workers: How many threads; all processors by default.
         on_error: What to do with an item that cannot become a record: ``"stop"`` and say which, or ``"skip"``
             it. The list of those is in ``rejects.jsonl``.
-        verify: Read again what was written: all checksums, and a ``"sample"`` or ``"all"`` of the records
-            are made anew and compared; ``"none"`` does without.
+        verify: Read again what was written, before it gets its name: a ``"sample"`` of the records, or
+            ``"all"`` of them with all checksums, are made anew and compared; ``"none"`` does without.
         force: Replace a data set that is there.
         follow_links: Follow symbolic links in folders.
         progress: Called now and then with a `Progress`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -82,8 +83,9 @@ def write_shards(listing: Listing, shards: Sequence[Shard], job: Job) -> tuple[d
     cut = [pieces_of(shard.items, sizes) for shard in missing]
     job.begin("writing", sum(len(shard.items) for shard in missing))
     made = in_order((partial(framed, listing.make, piece) for pieces in cut for piece in pieces), job.workers)
-    for shard, pieces in zip(missing, cut, strict=True):
-        tallies[shard.name] = _write(shard.name, made, len(pieces), job)
+    with closing(made):  # whatever happens, no thread is left at work
+        for shard, pieces in zip(missing, cut, strict=True):
+            tallies[shard.name] = _write(shard.name, made, len(pieces), job)
     return tallies, reused
 
 

@@ -149,6 +149,9 @@ class Listing(Source):
             OSError: It cannot be read.
         """
 
+    def read_ahead(self, indices: Sequence[int]) -> None:
+        """Says which items this thread makes next, in this order."""
+
     def class_names(self, index: int) -> Sequence[str]:
         """The names of the classes of one item: of its objects, where it has several."""
         label = self.items[index].label

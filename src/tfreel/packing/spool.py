@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -60,12 +61,11 @@ class _Spool:
             next(islice(pieces, note["pieces"], note["pieces"]), None)  # past what is there
             self._take(note)
             last = note["last"]
-        made = None if last else in_order(pieces, self.job.workers)
-        while made is not None:
-            note = self._write_part(self._next_name(), made)
-            self._take(note)
-            if note["last"]:
-                break
+        with closing(in_order(pieces, self.job.workers)) as made:
+            while not last:
+                note = self._write_part(self._next_name(), made)
+                self._take(note)
+                last = note["last"]
 
     def _next_name(self) -> str:
         return _PART_NAME.format(len(self.paths))

@@ -6,10 +6,12 @@ import errno
 import os
 import posixpath
 import stat
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tfreel import _core
 from tfreel.errors import UnsafeInputError
 from tfreel.packing.source import RejectError, Remark, digest
 from tfreel.storage.names import natural_key
@@ -58,6 +60,9 @@ class Tree(ABC):
             RejectError: It is larger than `limit`, or not what it was.
             OSError: It cannot be read.
         """
+
+    def read_ahead(self, names: Sequence[str]) -> None:  # noqa: B027 - most trees have no use for it
+        """Says which files this thread reads next: some trees read many faster than one by one."""
 
     def find(self, *parts: str) -> str:
         """The name of a file that another file of the tree speaks of.
@@ -112,6 +117,7 @@ class Directory(Tree):
     def __init__(self, path: str, *, follow_links: bool = False) -> None:
         super().__init__(path)
         self._follow = follow_links
+        self._ahead = threading.local()
         found = sorted(self._walk(), key=lambda entry: natural_key(entry.name))
         self.entries = {entry.name: entry for entry in found}
 
@@ -162,9 +168,19 @@ class Directory(Tree):
         self.skipped.append(Remark(name, reason))
 
     def _full(self, name: str) -> str:
-        return os.path.join(self.path, name) if name else self.path
+        return f"{self.path}/{name}" if name else self.path
+
+    def read_ahead(self, names: Sequence[str]) -> None:
+        names = [name for name in names if name in self.entries]
+        paths = [os.fsencode(self._full(name)) for name in names]
+        contents = _core.read_whole_files(paths, follow_links=self._follow, largest=LARGEST_FILE_BYTES)
+        self._ahead.contents = dict(zip(names, contents, strict=True))
 
     def read(self, name: str, limit: int = LARGEST_FILE_BYTES) -> bytes:
+        ahead: dict[str, bytes | None] = getattr(self._ahead, "contents", {})
+        data = ahead.pop(name, None)
+        if data is not None and len(data) <= limit:
+            return data
         # It was a regular file when we looked. What is there now must not make us wait, or lead elsewhere.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if self._follow else os.O_NOFOLLOW)
         try:

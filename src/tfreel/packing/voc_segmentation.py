@@ -9,7 +9,7 @@ from tfreel.errors import TfreelError
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.packing.making import reason_of
 from tfreel.packing.objects import PICTURE_FEATURES, picture_row, refuse_turning
-from tfreel.packing.pictures import PictureListing, Pictures
+from tfreel.packing.pictures import PictureListing
 from tfreel.packing.source import Item, RejectError, digest
 from tfreel.packing.tree import Tree
 from tfreel.packing.voc_classes import BACKGROUND, VOID, mask_classes
@@ -31,17 +31,12 @@ class Segmentation(PictureListing):
     kind = "voc"
 
     def __init__(self, tree: Tree, found: Sequence[Root], options: Options) -> None:
-        super().__init__()
+        super().__init__(tree, options)
         _check(options)
-        self._tree = tree
         self._options = options
-        self._pictures = Pictures(options)
-        self.keeps_files = options.keeps_files()
         self.classes = mask_classes(options.classes)
         self._masks = Masks(self.classes, options.colormap, options.max_pixels)
         self._present: dict[int, tuple[str, ...]] = {}  # the classes in a mask, once it was looked at
-        self.skipped = [*tree.skipped]
-        self.in_order = tree.in_order
         self._members = self._found(found)
         self.items = [
             Item(one.picture, self._bytes_of(one), one.split, problem=one.problem) for one in self._members

@@ -22,6 +22,7 @@ SIDECAR_SUFFIXES = (INDEX_SUFFIX, ".idx", MANIFEST_SUFFIX, ".lost.jsonl")
 
 _SHARD = re.compile(r"^(?P<prefix>.*)-(?P<index>\d{5,})-of-(?P<count>\d{5,})(?P<suffix>.*)$", re.DOTALL)
 _SHARD_COUNT = re.compile(r"-?@(\d+)")
+_DIGITS = re.compile(r"(\d+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"^(\d+)\.\.(\d+)$")
 _MOST_NAMES = 1_000_000
@@ -29,7 +30,7 @@ _MOST_NAMES = 1_000_000
 
 def natural_key(path: str) -> list[tuple[int, int | str]]:
     """A sort key that puts ``shard-2`` before ``shard-10``."""
-    parts = re.split(r"(\d+)", path)
+    parts = _DIGITS.split(path)
     key: list[tuple[int, int | str]] = [
         (0, int(part)) if part.isdecimal() else (1, part) for part in parts if part
     ]

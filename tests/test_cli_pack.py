@@ -1,0 +1,149 @@
+"""``tfreel pack``: one command from a folder to a data set."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import tfreel
+from tfreel.cli import main
+from tfreel.cli.packing_bar import PackingBar
+from tfreel.packing.report import Progress
+
+from photos import photo_folder, picture
+
+
+def run(*args: object) -> Result:
+    result = CliRunner().invoke(main, ["pack", *(str(arg) for arg in args)])
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    return photo_folder(tmp_path / "photos", {"apple": 12, "orange": 8})
+
+
+def test_it_prints_a_line_for_each_split_and_says_what_is_next(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = run(photos, out, "--split", "train=0.75,test=0.25", "--stratify", "label", "--shards", 2)
+    assert result.exit_code == 0
+    train, test = [json.loads(line) for line in result.stdout.splitlines()]
+    assert train == {
+        "split": "train",
+        "records": 15,
+        "bytes": sum(file.stat().st_size for file in out.glob("train-*")),
+        "files": 2,
+        "classes": {"apple": 9, "orange": 6},
+    }
+    assert test["records"] == 5
+    assert result.stderr.splitlines() == [
+        "tfreel: packed 20 records of 20 items (images)",
+        f'tfreel: next: tfreel info {out}, or tfreel.Dataset("{out}", split="train")',
+    ]
+    table = run(photos, tmp_path / "b", "--table", "--quiet")
+    assert table.stdout.split()[:5] == ["split", "records", "size", "files", "classes"]
+    assert table.stderr == ""
+
+
+def test_what_is_left_out_is_told_and_not_too_much_of_it(photos: Path, tmp_path: Path) -> None:
+    for i in range(8):
+        (photos / f"note{i}.txt").write_text("x")
+    (photos / "apple" / "odd.jpg").write_bytes(picture(5))
+    (photos / "apple" / "bad.png").write_bytes(b"no picture")
+    result = run(photos, tmp_path / "out", "--on-error", "skip")
+    assert result.exit_code == 0
+    lines = result.stderr.splitlines()
+    assert lines[0] == "tfreel: packed 21 records of 22 items (images)"
+    assert "tfreel: rejected apple/bad.png: not a picture: text" in lines
+    assert "tfreel: left out note0.txt: not a picture" in lines
+    assert "tfreel: left out 3 more" in lines
+    assert "tfreel: note: apple/odd.jpg: is a PNG file, whatever its name says" in lines
+    assert "tfreel: rejects.jsonl lists all that is not in the data set" in lines
+
+
+def test_bad_data_is_exit_code_1_and_names_the_way_out(photos: Path, tmp_path: Path) -> None:
+    (photos / "apple" / "bad.png").write_bytes(b"no picture")
+    result = run(photos, tmp_path / "out")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "tfreel: apple/bad.png: not a picture: text; --on-error skip leaves out what cannot be packed\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing", "out"], "missing: No such file or directory"),
+        (["photos", "out", "--split", "train=0.5"], "must add up to 1"),
+        (["photos", "out", "--split", "half"], "not of the form NAME=FRACTION"),
+        (["photos", "out", "--split", "a=b"], "not a list like train=0.8"),
+        (["photos", "out", "--resize", "big"], "not a size like 96x96"),
+        (["photos", "out", "--rename", "a"], "not of the form OLD=NEW"),
+        (["photos", "photos"], "holds other files"),
+        (["photos", "out", "--kind", "csv2"], "is not known"),
+        (["empty", "out"], "there are no files in it; --kind says what it is"),
+        (["photos", "out", "--labels", "nowhere.csv"], "nor a table that exists"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_2(
+    photos: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(photos.parent)
+    os.mkdir("empty")
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not os.path.exists("out")
+
+
+def test_options_for_pictures_reach_them(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ("--resize", "8x10", "--to", "jpeg", "--quality", 80, "--mode", "gray", "--features", "simple")
+    assert run(photos, out, *options, "--rename", "name=file", "--classes", "orange,apple").exit_code == 0
+    row = tfreel.decode(tfreel.open(out)[0])
+    assert tfreel.images.decode(row["image"][0], "keep").shape == (8, 10, 1)
+    assert "file" in row
+    folder = json.loads((out / "dataset.json").read_text())
+    assert folder["classes"] == [{"id": 0, "name": "orange"}, {"id": 1, "name": "apple"}]
+
+
+def test_nothing_is_replaced_without_force(photos: Path, tmp_path: Path) -> None:
+    assert run(photos, tmp_path / "out").exit_code == 0
+    refused = run(photos, tmp_path / "out")
+    assert refused.exit_code == 2
+    assert "holds a data set already; --force replaces it" in refused.stderr
+    assert run(photos, tmp_path / "out", "--force").exit_code == 0
+
+
+def test_info_and_head_take_the_folder(photos: Path, tmp_path: Path) -> None:
+    run(photos, tmp_path / "out", "--split", "train=0.8,test=0.2")
+    info = CliRunner().invoke(main, ["info", str(tmp_path / "out"), "--json"])
+    facts = json.loads(info.stdout)
+    assert (facts["records"], facts["classes"]) == (20, {"0": "apple", "1": "orange"})
+    assert {name: split["records"] for name, split in facts["splits"].items()} == {"train": 16, "test": 4}
+    page = CliRunner().invoke(main, ["info", str(tmp_path / "out"), "--table"]).stdout
+    assert "classes  0 apple, 1 orange" in page
+    assert len(CliRunner().invoke(main, ["head", "-n", "3", str(tmp_path / "out")]).stdout.splitlines()) == 3
+
+
+def test_the_bar_shows_phase_items_bytes_and_rejects(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tfreel.cli.packing_bar.someone_watches", lambda: True)
+    monkeypatch.setattr("tfreel.cli.packing_bar.PATIENCE_SECONDS", 0)
+    monkeypatch.setattr("tfreel.cli.packing_bar.REDRAW_SECONDS", 0)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    with PackingBar() as bar:
+        bar(Progress("reading", 10, None, 1 << 20, 0))
+        bar(Progress("writing", 50, 100, 1 << 21, 3))
+        bar._bar.refresh()
+    shown = capsys.readouterr().err
+    assert "writing" in shown
+    assert "50 items, 2.0 MiB, 3 rejected" in shown
