@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,12 +17,22 @@ _EMPTY = {"int64": np.empty(0, np.int64), "float32": np.empty(0, np.float32), "b
 _NAMES = {"int64": "whole numbers", "float32": "numbers", "bytes": "text"}
 
 
+# The kinds of plain values, which most are, found without further questions.
+_PLAIN: dict[type, DType] = {bool: "int64", int: "int64", float: "float32", str: "bytes", bytes: "bytes"}
+
+_PLAIN_TYPES = frozenset(_PLAIN)
+_NAME_TYPES = frozenset({str})
+_MOST_FORMS = 1 << 12
+
+
 def flattened(row: Mapping[str, Any], *, nested: bool = True) -> dict[str, Any]:
     """The row with the values of objects in it under names with slashes, and without those that are None.
 
     Raises:
         RejectError: It holds something that is no feature.
     """
+    if _PLAIN_TYPES.issuperset(map(type, row.values())) and _NAME_TYPES.issuperset(map(type, row)):
+        return dict(row)
     flat: dict[str, Any] = {}
     _flatten(row, "", flat, _MOST_NESTED if nested else 0)
     return flat
@@ -55,6 +65,8 @@ def _leaves(value: Any, deeper: int = _MOST_NESTED) -> Iterator[Any]:
 
 def _kind_of(name: str, value: Any) -> tuple[DType | None, int | None]:
     """What a value holds, and how many; None for an empty list, and None for a value that is no list."""
+    if (plain := _PLAIN.get(type(value))) is not None:
+        return plain, None
     if isinstance(value, np.ndarray):
         return _array_kind(name, value), value.size
     if not isinstance(value, (list, tuple)):
@@ -99,10 +111,10 @@ class _Column:
         self.lengths: set[int | None] = set()  # no more than two of them
         self.settled: DType | None = None
 
-    def see(self, kind: DType | None, length: int | None) -> None:
-        self.rows += 1
+    def see(self, kind: DType | None, length: int | None, rows: int = 1) -> None:
+        self.rows += rows
         if kind is not None:
-            self.kinds[kind] += 1
+            self.kinds[kind] += rows
         if len(self.lengths) < 2:
             self.lengths.add(length)
 
@@ -119,12 +131,26 @@ class _Column:
         return "float32" if self.kinds["float32"] else "int64"
 
 
+# The names of a row, and the types of its values.
+_Form: TypeAlias = tuple[tuple[str, ...], tuple[type, ...]]
+
+
+def _form_of(row: Mapping[str, Any]) -> _Form:
+    return tuple(row), tuple(map(type, row.values()))
+
+
 class RowKinds:
-    """The kind of each feature in rows that were seen, and the way to give rows these kinds."""
+    """The kind of each feature in rows that were seen, and the way to give rows these kinds.
+
+    Most rows have the form of others, the same names with the same types of plain values. They are counted by
+    their form, and looked into once for each.
+    """
 
     def __init__(self) -> None:
         self._columns: dict[str, _Column] = {}
         self._rows = 0
+        self._forms: Counter[_Form] = Counter()
+        self._good_forms: set[_Form] = set()
 
     def see(self, row: Mapping[str, Any]) -> None:
         """Takes note of a row that is flat.
@@ -132,6 +158,10 @@ class RowKinds:
         Raises:
             RejectError: It holds something that is no feature. It leaves no trace then.
         """
+        form = _form_of(row)
+        if form in self._forms or (len(self._forms) < _MOST_FORMS and _PLAIN_TYPES.issuperset(form[1])):
+            self._forms[form] += 1
+            return
         found = {name: _kind_of(name, value) for name, value in row.items()}
         for name, (kind, length) in found.items():
             self._columns.setdefault(name, _Column()).see(kind, length)
@@ -139,21 +169,32 @@ class RowKinds:
 
     def settle(self) -> None:
         """Lets what was seen so far decide, whatever comes."""
+        for (names, types), rows in self._forms.items():
+            for name, kind in zip(names, types, strict=True):
+                self._columns.setdefault(name, _Column()).see(_PLAIN[kind], None, rows)
+            self._rows += rows
+        self._forms.clear()
         for column in self._columns.values():
             column.settled = column.dtype
 
-    def applied(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The row with every value of the kind of its feature.
+    def applied(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The row with every value of the kind of its feature. What was seen must be settled.
 
         Raises:
             RejectError: A value is of another kind.
         """
-        return {name: self._fit(name, value) for name, value in row.items()}
+        form = _form_of(row)
+        if form in self._good_forms:
+            return row
+        fit = {name: self._fit(name, value) for name, value in row.items()}
+        same = all(fit[name] is row[name] for name in row)
+        if same and _PLAIN_TYPES.issuperset(form[1]) and len(self._good_forms) < _MOST_FORMS:
+            self._good_forms.add(form)
+        return fit
 
     def _fit(self, name: str, value: Any) -> Any:
         found, length = _kind_of(name, value)
-        column = self._columns.get(name)
-        wanted = column.dtype if column is not None else found
+        wanted = self._columns[name].dtype if name in self._columns else found
         if wanted is None:  # an empty list in every row: nobody knows of what
             return None
         if found is None:

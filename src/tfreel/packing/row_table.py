@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 from tfreel.packing.row_kinds import RowKinds, flattened
@@ -41,6 +42,7 @@ class RowTable(TableStream):
                 if isinstance(label, (str, bytes, int)) and len(labels) <= MOST_CLASSES:
                     labels.add(label)
                 self._see(flat)
+        self._kinds.settle()
         self._settle(labels)
 
     def _settle(self, labels: set[Any] | None) -> None:
@@ -99,7 +101,7 @@ class RowTable(TableStream):
                 names.append(name)
             except RejectError as error:
                 made.rejects.append(Remark(name, str(error)))
-        keys = dict.fromkeys(key for row in rows for key in row if self.wants(key))
+        keys = filter(self.wants, dict.fromkeys(chain.from_iterable(rows)))
         table = {key: [row.get(key) for row in rows] for key in keys}
         return table, names.__getitem__, made
 
