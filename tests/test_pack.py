@@ -478,7 +478,7 @@ def test_bytes_do_not_depend_on_the_number_of_workers(photos: Path, tmp_path: Pa
 PACK = """
 import sys, os, time
 import tfreel
-import tfreel.packing.image_folder as image_folder
+import tfreel.packing.pictures.folder as image_folder
 made = image_folder.ImageFolder.row
 def slow(self, index):
     time.sleep(0.002)

@@ -11,7 +11,7 @@ import pytest
 
 import tfreel
 from tfreel.errors import UnsafeInputError
-from tfreel.packing import coco
+from tfreel.packing.coco import source as coco
 from tfreel.packing.source import Listing, Remark
 from tfreel.packing.tree import Directory
 

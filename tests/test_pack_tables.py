@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfreel
-from tfreel.packing import csv_table, json_lines, numpy_files, rows
 from tfreel.packing.source import Made, Stream
+from tfreel.packing.tables import csv_table, json_lines, numpy_files, rows
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (2).to_bytes(4, "big") + (3).to_bytes(4, "big") + b"\x08\2\0\0\0"
 

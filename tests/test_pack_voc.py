@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tfreel
-from tfreel.packing import voc
 from tfreel.packing.source import Listing, Remark
 from tfreel.packing.tree import Directory
+from tfreel.packing.voc import source as voc
 
 from drawn import jpeg, put
 

@@ -11,9 +11,9 @@ from PIL import Image
 
 import tfreel
 from tfreel import images
-from tfreel.packing import voc
 from tfreel.packing.source import Listing
 from tfreel.packing.tree import Directory
+from tfreel.packing.voc import source as voc
 
 from drawn import jpeg, palette_mask, put, saved
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import tfreel
-from tfreel.packing import voc, yolo
 from tfreel.packing.source import Listing, Remark
 from tfreel.packing.tree import Directory
-from tfreel.packing.yolo_yaml import NotUnderstoodError, read_yaml
+from tfreel.packing.voc import source as voc
+from tfreel.packing.yolo import source as yolo
+from tfreel.packing.yolo.yaml_subset import NotUnderstoodError, read_yaml
 
 from drawn import jpeg, put
 

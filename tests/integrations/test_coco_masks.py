@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tfreel.packing.boxes import Size
-from tfreel.packing.coco_masks import mask_of
+from tfreel.packing.coco.masks import mask_of
+from tfreel.packing.pictures.boxes import Size
 
 coco_mask = pytest.importorskip("pycocotools.mask")
 

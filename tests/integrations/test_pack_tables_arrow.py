@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import tfreel
-from tfreel.packing import arrow_files, arrow_table
 from tfreel.packing.source import Made, Stream
+from tfreel.packing.tables import arrow_files, arrow_table
 
 TABLE = pa.table(
     {

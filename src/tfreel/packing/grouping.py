@@ -28,10 +28,17 @@ def grouping(listing: Listing, stratify: str | None, group: str | None) -> Group
         return None
     if stratify not in ("label", listing.label):
         return Grouping(_of_feature(listing, stratify), together=False)
-    names = [next(iter(listing.class_names(index)), "") for index in range(listing.count)]
-    if not any(names):
+    return Grouping(_of_values(_classes(listing)), together=False)
+
+
+def _classes(listing: Listing) -> list[str]:
+    """The class of each item, which must have one at the most."""
+    found = [listing.class_names(index) for index in range(listing.count)]
+    if not any(found):
         raise ValueError("there are no classes to stratify by")
-    return Grouping(_of_values(names), together=False)
+    if any(len(set(names)) > 1 for names in found):
+        raise ValueError("there are items with several classes: none of them to stratify by")
+    return [names[0] if names else "" for names in found]
 
 
 def _groups(listing: Listing, group: str) -> Groups:

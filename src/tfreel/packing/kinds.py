@@ -21,33 +21,33 @@ from tfreel.storage.paths import display
 
 # By the name of the kind, in the order in which they are asked whether something is theirs.
 _TREES = {
-    "tfds": "tfreel.packing.tfds",
-    "huggingface": "tfreel.packing.huggingface",
-    "tfrecord": "tfreel.packing.tfrecord",
-    "voc": "tfreel.packing.voc",
-    "yolo": "tfreel.packing.yolo",
-    "coco": "tfreel.packing.coco",
-    "webdataset": "tfreel.packing.webdataset",
-    "images": "tfreel.packing.image_folder",
+    "tfds": "tfreel.packing.formats.tfds",
+    "huggingface": "tfreel.packing.formats.huggingface",
+    "tfrecord": "tfreel.packing.formats.tfrecord",
+    "voc": "tfreel.packing.voc.source",
+    "yolo": "tfreel.packing.yolo.source",
+    "coco": "tfreel.packing.coco.source",
+    "webdataset": "tfreel.packing.formats.webdataset",
+    "images": "tfreel.packing.pictures.folder",
 }
 _FILES = {
-    "csv": "tfreel.packing.csv_table",
-    "jsonl": "tfreel.packing.json_lines",
-    "parquet": "tfreel.packing.arrow_files",
-    "numpy": "tfreel.packing.numpy_files",
-    "arrayrecord": "tfreel.packing.arrayrecord",
-    "tfrecord": "tfreel.packing.tfrecord",
+    "csv": "tfreel.packing.tables.csv_table",
+    "jsonl": "tfreel.packing.tables.json_lines",
+    "parquet": "tfreel.packing.tables.arrow_files",
+    "numpy": "tfreel.packing.tables.numpy_files",
+    "arrayrecord": "tfreel.packing.formats.arrayrecord",
+    "tfrecord": "tfreel.packing.formats.tfrecord",
 }
 _SETS = {  # of several files
-    "webdataset": "tfreel.packing.webdataset",
-    "arrayrecord": "tfreel.packing.arrayrecord",
-    "images": "tfreel.packing.image_folder",
-    "tfrecord": "tfreel.packing.tfrecord",
+    "webdataset": "tfreel.packing.formats.webdataset",
+    "arrayrecord": "tfreel.packing.formats.arrayrecord",
+    "images": "tfreel.packing.pictures.folder",
+    "tfrecord": "tfreel.packing.formats.tfrecord",
 }
 _OBJECTS = {
-    "huggingface": "tfreel.packing.huggingface",
-    "table": "tfreel.packing.arrow_table",
-    "rows": "tfreel.packing.rows",
+    "huggingface": "tfreel.packing.formats.huggingface",
+    "table": "tfreel.packing.tables.arrow_table",
+    "rows": "tfreel.packing.tables.rows",
 }
 KINDS = tuple(dict.fromkeys((*_TREES, *_FILES, *_SETS, *_OBJECTS)))
 

@@ -127,8 +127,10 @@ def _plan(found: Source, *choices: Any) -> str | None:
     identity = found.identity()
     if identity is None:
         return None
-    layout, *rest = choices
-    return digest(found.kind, identity, layout.identity(), *rest)
+    layout, *rest, options = choices
+    # A function has no name that lasts; what it gives is in the identity.
+    lasting = {name: value for name, value in options.items() if not callable(value)}
+    return digest(found.kind, identity, layout.identity(), *rest, sorted(lasting.items(), key=str))
 
 
 def _refuse_early(found: Source, job: Job, source: Any) -> None:

@@ -1,0 +1,1 @@
+"""COCO: boxes and masks of objects from JSON files."""

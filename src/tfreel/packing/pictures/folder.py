@@ -1,0 +1,127 @@
+"""Pictures in folders: a folder for each class, or all in one with labels from elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tfreel.features.kinds import FixedLenFeature
+from tfreel.packing.labels import Labels, class_ids, labelling
+from tfreel.packing.pictures.picture import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
+from tfreel.packing.source import Item, Remark, digest
+from tfreel.packing.tree import FileList, Tree
+
+# What folders of splits are called, and what we call those splits.
+SPLITS = {
+    "train": "train",
+    "training": "train",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+    "dev": "val",
+    "test": "test",
+    "testing": "test",
+}
+_CLASS_FEATURES = {
+    "image/class/label": FixedLenFeature([], "int64"),
+    "image/class/text": FixedLenFeature([], "bytes"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(PictureOptions):
+    """What can be said about a folder of pictures.
+
+    Attributes:
+        labels: Where the class of a picture comes from; see `tfreel.packing.labels`. By default the folder it
+            is in. For a list of files, a list of labels, one for each.
+        classes: The names of the classes, in the order of their ids; by default those found, sorted.
+    """
+
+    labels: Labels = None
+    classes: Sequence[str] | None = None
+
+
+def recognised(files: Tree | Sequence[str]) -> bool:
+    """Whether there are pictures."""
+    names = files.entries if isinstance(files, Tree) else files
+    return any(name.lower().endswith(SUFFIXES) for name in names)
+
+
+def opened(files: Tree | Sequence[str], options: Options) -> ImageFolder:
+    """The pictures of a tree; or of a list of files, which may come with a list of labels.
+
+    Raises:
+        ValueError: The lists are not of the same length.
+    """
+    if isinstance(files, Tree):
+        return ImageFolder(files, options)
+    tree, labels = FileList(files), options.labels
+    if isinstance(labels, (list, tuple)):
+        if len(labels) != len(files):
+            raise ValueError(f"there are {len(files):,} files and {len(labels):,} labels")
+        options = replace(options, labels=dict(zip(tree.entries, labels, strict=True)))
+    return ImageFolder(tree, options)
+
+
+class ImageFolder(PictureListing):
+    """The pictures of a tree, and the class of each."""
+
+    kind = "images"
+
+    def __init__(self, tree: Tree, options: Options) -> None:
+        super().__init__(tree, options)
+        names = [name for name in tree.entries if self._is_picture(name)]
+        split_of = _split_folders(tree)
+        label_of = labelling(options.labels, names, below=1 if split_of else 0)
+        found = {name: label_of(name) for name in names}
+        self.classes = class_ids((label.name for label in found.values()), options.classes)
+        self._ids = {label: number for number, label in self.classes.items()}
+        self.items = [
+            Item(
+                name,
+                tree.entries[name].bytes,
+                split_of.get(name.partition("/")[0]),
+                found[name].name,
+                found[name].problem or self._unknown(found[name].name),
+            )
+            for name in names
+        ]
+        self.label = "image/class/label" if self.classes else None
+        if options.store == "encoded":
+            self.features = {**FILE_FEATURES, **(_CLASS_FEATURES if self.classes else {})}
+        if self.items and not self.classes:
+            self.notes.append("the pictures are in no class folders, and have no labels; labels= gives some")
+
+    def _unknown(self, label: str | None) -> str | None:
+        if label is None or label in self._ids:
+            return None
+        return f"its class {label!r} is not among {', '.join(map(repr, self._ids))}"
+
+    def _is_picture(self, name: str) -> bool:
+        if name.lower().endswith(SUFFIXES):
+            return True
+        self.skipped.append(Remark(name, "not a picture"))
+        return False
+
+    def row(self, index: int) -> dict[str, object]:
+        item = self.items[index]
+        row = self._pictures.features(self._tree.read(item.name), item.name)
+        if item.label is not None:
+            row["image/class/label"] = self._ids[item.label]
+            row["image/class/text"] = os.fsencode(item.label)
+        return row
+
+    def identity(self) -> str:
+        return digest(
+            self._tree.identity(), sorted(self.classes.items()), [item.label for item in self.items]
+        )
+
+
+def _split_folders(tree: Tree) -> dict[str, str]:
+    """The splits of the folders at the top, if that is what they are; else they are classes."""
+    splits = {folder: SPLITS.get(folder.lower()) for folder in tree.folders()}
+    if "train" not in splits.values() or None in splits.values():
+        return {}
+    return {folder: split for folder, split in splits.items() if split is not None}

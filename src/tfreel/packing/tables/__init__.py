@@ -1,0 +1,1 @@
+"""Tables: CSV, JSON lines, Parquet, Arrow, NumPy, and rows in memory."""

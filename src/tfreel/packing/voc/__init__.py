@@ -1,0 +1,1 @@
+"""Pascal VOC: boxes from annotations, or masks of class ids."""

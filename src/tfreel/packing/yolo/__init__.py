@@ -1,0 +1,1 @@
+"""YOLO: boxes from text files beside the pictures."""
