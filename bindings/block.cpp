@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "encoder.hpp"
 #include "file.hpp"
 #include "sources.hpp"
 
@@ -129,18 +130,40 @@ PyObject* iterator_next(PyObject* self) {
                                    static_cast<Py_ssize_t>(bytes.size()));
 }
 
+constexpr std::size_t kIdleBlocks = 8;  // as many as are on their way to a file at the same time
+
+BufferPool& blocks_on_their_way() {
+  static const auto pool = std::make_shared<BufferPool>(kIdleBlocks);
+  return *pool;
+}
+
 // The list may change while others run: the records themselves are held here.
-Block framed_list(nb::list records) {
-  static const auto pool = std::make_shared<BufferPool>();
+Block framed_bytes(nb::list records) {
   std::vector<nb::object> held;
   std::vector<std::span<const std::byte>> payloads;
+  std::size_t total = 0;
   for (nb::handle record : records) {
     if (!PyBytes_Check(record.ptr())) throw nb::type_error("records must be bytes");
     held.push_back(nb::borrow(record));
     payloads.push_back(BytesView(record).bytes());
+    total += payloads.back().size() + kFrameOverhead;
   }
   const Unlocked unlocked;
-  return framed(payloads, *pool);
+  BlockBuilder builder(blocks_on_their_way(), total);
+  for (const auto payload : payloads) builder.append(payload);
+  return builder.finish();
+}
+
+Block framed_rows(nb::list rows, Encoder& encoder, std::size_t expected) {
+  BlockBuilder builder(blocks_on_their_way(), expected);
+  for (nb::handle row : rows) {
+    if (!PyDict_CheckExact(row.ptr())) throw nb::type_error("rows must be dicts");
+    encoder.example(row, [&](Bytes message) {
+      builder.append(message);
+      return true;
+    });
+  }
+  return builder.finish();
 }
 
 void write_to(const Block& block, int descriptor) {
@@ -177,7 +200,9 @@ void bind_block(nb::module_& module) {
       .def_prop_ro("checksums", &column<std::uint32_t, &Entry::checksum>,
                    "Masked checksum of each payload.");
 
-  module.def("framed", &framed_list, nb::arg("records"), "A block of records, framed.");
+  module.def("framed", &framed_bytes, nb::arg("records"), "A block of records, framed.");
+  module.def("framed_rows", &framed_rows, nb::arg("rows"), nb::arg("encoder"), nb::arg("expected"),
+             "A block of rows, encoded and framed; about `expected` bytes of them.");
 
   nb::class_<BlockIterator>(module, "BlockIterator", nb::type_slots(iterator_slots),
                             "Iterates over the records of the blocks that `_next_block` returns.")

@@ -37,20 +37,17 @@ void BufferPool::give_back(std::unique_ptr<Buffer> buffer) noexcept {
   idle_.erase(smallest);
 }
 
-Block framed(std::span<const std::span<const std::byte>> payloads, BufferPool& pool) {
-  std::size_t total = 0;
-  for (const auto payload : payloads) total += payload.size() + kFrameOverhead;
-  auto buffer = pool.take(total);
-  std::vector<Entry> entries;
-  entries.reserve(payloads.size());
-  std::size_t used = 0;
-  for (const auto payload : payloads) {
-    const auto frame = buffer->bytes().subspan(used, payload.size() + kFrameOverhead);
-    write_frame(payload, frame);
-    entries.push_back({used, payload.size(), used, read_footer(frame)});
-    used += frame.size();
+void BlockBuilder::append(std::span<const std::byte> payload) {
+  const std::size_t frame_bytes = payload.size() + kFrameOverhead;
+  if (frame_bytes > buffer_->capacity - used_) {
+    auto larger = pool_.take(used_ + frame_bytes + buffer_->capacity / 2);
+    std::copy_n(buffer_->data.get(), used_, larger->data.get());
+    buffer_ = std::move(larger);
   }
-  return Block(std::move(buffer), 0, std::move(entries));
+  const auto frame = buffer_->bytes().subspan(used_, frame_bytes);
+  write_frame(payload, frame);
+  entries_.push_back({used_, payload.size(), used_, read_footer(frame)});
+  used_ += frame_bytes;
 }
 
 }  // namespace tfreel

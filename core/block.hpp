@@ -81,7 +81,21 @@ class Block {
   std::vector<Entry> entries_;
 };
 
-// A block of these records, framed.
-Block framed(std::span<const std::span<const std::byte>> payloads, BufferPool& pool);
+// Records in, a block of them out.
+class BlockBuilder {
+ public:
+  // `expected` is how many bytes of frames there will be, as far as that is known.
+  BlockBuilder(BufferPool& pool, std::size_t expected)
+      : pool_(pool), buffer_(pool.take(expected)) {}
+
+  void append(std::span<const std::byte> payload);
+  Block finish() { return Block(std::move(buffer_), 0, std::move(entries_)); }
+
+ private:
+  BufferPool& pool_;
+  std::shared_ptr<BufferPool::Buffer> buffer_;
+  std::size_t used_ = 0;
+  std::vector<Entry> entries_;
+};
 
 }  // namespace tfreel

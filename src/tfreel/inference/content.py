@@ -15,6 +15,7 @@ from typing import Any
 from tfreel.inference.tensors import serialized_tensor
 
 _SEGMENT = struct.Struct(">BBH")  # two bytes of a marker, and the length that follows it
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _MOST_SEGMENTS = 4096  # of a JPEG before its size; real ones have a few dozen
 _MOST_ENTRIES = 512  # of a TIFF directory
 _HEAD_BYTES = 4096
@@ -142,7 +143,7 @@ def jpeg_segments(value: bytes) -> Iterator[tuple[int, int, int]]:
 
 def is_jpeg_frame(marker: int) -> bool:
     """Whether the segment with this marker holds the size."""
-    return 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC)
+    return marker in _FRAMES
 
 
 def _jpeg(value: bytes, kind: str) -> Content | None:

@@ -17,10 +17,11 @@ from tfreel.packing.source import Listing, Made, Remark
 from tfreel.packing.work import Work
 from tfreel.records.write import Writer
 from tfreel.storage.paths import display
-from tfreel.threads import in_order
+from tfreel.threads import in_order, thread_count
 
 OnError: TypeAlias = Literal["stop", "skip"]
 
+_LIGHT_WORKERS = 2
 _PIECE_ITEMS = 256
 _PIECE_BYTES = 1 << 22
 
@@ -36,6 +37,14 @@ class Job:
     on_error: OnError
     on_progress: OnProgress | None
     progress: Progress
+
+    def workers_for(self, listing: Listing) -> int:
+        """How many threads to make records with; one more writes them.
+
+        Where records are copies of files, more threads than this only wait for each other.
+        """
+        count = thread_count(self.workers)
+        return count if self.workers is not None or listing.heavy else max(1, min(_LIGHT_WORKERS, count - 1))
 
     def begin(self, phase: str, total: int | None) -> None:
         """Says what comes now."""
@@ -82,7 +91,8 @@ def write_shards(listing: Listing, shards: Sequence[Shard], job: Job) -> tuple[d
     sizes = listing.sizes()
     cut = [pieces_of(shard.items, sizes) for shard in missing]
     job.begin("writing", sum(len(shard.items) for shard in missing))
-    made = in_order((partial(framed, listing.make, piece) for pieces in cut for piece in pieces), job.workers)
+    work = (partial(framed, listing.make, piece) for pieces in cut for piece in pieces)
+    made = in_order(work, job.workers_for(listing))
     with closing(made):  # whatever happens, no thread is left at work
         for shard, pieces in zip(missing, cut, strict=True):
             tallies[shard.name] = _write(shard.name, made, len(pieces), job)

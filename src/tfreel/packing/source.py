@@ -128,12 +128,14 @@ class Listing(Source):
     Attributes:
         items: All of them, in an order that does not depend on the machine.
         in_order: Reading them in another order than this would be slow.
+        heavy: Making a record takes more than to read it: many threads are of use.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.items: Sequence[Item] = ()
         self.in_order = False
+        self.heavy = True
 
     @property
     def count(self) -> int:

@@ -139,7 +139,7 @@ class Directory(Tree):
                 continue
             seen.add((here.st_dev, here.st_ino))
             for found in entries:
-                name = posixpath.join(folder, found.name)
+                name = f"{folder}/{found.name}" if folder else found.name
                 entry = self._look(found, name, pending)
                 if entry is not None:
                     yield entry

@@ -72,6 +72,7 @@ class Pictures:
 
     def __init__(self, options: PictureOptions) -> None:
         self._options = options
+        self._keeps_files = options.keeps_files()
 
     def features(self, data: bytes, name: str) -> dict[str, object]:
         """What a record says of a picture: its bytes, format and size.
@@ -89,7 +90,7 @@ class Pictures:
             "image/width": width,
             "image/filename": os.fsencode(name),
         }
-        if self._options.keeps_files():
+        if self._keeps_files:
             return features
         return {**features, **self._remade(data, kind)}
 
@@ -155,6 +156,7 @@ class PictureListing(Listing):
         self._keeps_files = options.keeps_files()
         self.skipped = [*tree.skipped]
         self.in_order = tree.in_order
+        self.heavy = not self._keeps_files
 
     def read_ahead(self, indices: Sequence[int]) -> None:
         self._tree.read_ahead([self.items[index].name for index in indices])

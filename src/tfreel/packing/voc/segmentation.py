@@ -37,6 +37,7 @@ class Segmentation(PictureListing):
         self.classes = mask_classes(options.classes)
         self._masks = Masks(self.classes, options.colormap, options.max_pixels)
         self._present: dict[int, tuple[str, ...]] = {}  # the classes in a mask, once it was looked at
+        self.heavy = True  # each mask is decoded, and encoded again
         self._members = self._found(found)
         self.items = [
             Item(one.picture, self._bytes_of(one), one.split, problem=one.problem) for one in self._members
