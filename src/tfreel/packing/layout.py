@@ -121,6 +121,8 @@ def check_split_name(name: str) -> None:
 
 def _own_splits(splits: Sequence[str | None]) -> dict[str, Indices]:
     """What the source says. All is for training where it says nothing."""
+    if not any(splits):
+        return {"train": np.arange(len(splits))}
     members: dict[str, list[int]] = {}
     for index, split in enumerate(splits):
         members.setdefault(split or "train", []).append(index)

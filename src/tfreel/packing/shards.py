@@ -22,7 +22,7 @@ from tfreel.threads import in_order, thread_count
 OnError: TypeAlias = Literal["stop", "skip"]
 
 _LIGHT_WORKERS = 2
-_PIECE_ITEMS = 256
+_PIECE_ITEMS = 2048
 _PIECE_BYTES = 1 << 22
 
 

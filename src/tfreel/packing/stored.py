@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tfreel import _core
 from tfreel.dataset.elements import Elements
 from tfreel.dataset.groups import Groups, groups_of
 from tfreel.dataset.order import Natural
@@ -36,6 +37,9 @@ class Stored(Listing):
 
     def make(self, indices: Sequence[int]) -> Made:
         names = [self.class_names(index) for index in indices] if self.classes else []
+        views, order = self._records.views(np.asarray(indices, np.uint64))
+        if order is None and len(views) == 1 and isinstance(views[0], _core.Block):
+            return Made(views[0], names=names)  # framed and checked already
         return Made(self._records[list(indices)], names=names)
 
     def groups(self, feature: str) -> Groups:
