@@ -166,11 +166,11 @@ Block framed_rows(nb::list rows, Encoder& encoder, std::size_t expected) {
   return builder.finish();
 }
 
-void write_to(const Block& block, int descriptor) {
+void write_to(const Block& block, int descriptor, bool to_disk) {
   constexpr std::size_t kWorthASync = std::size_t{1} << 20;
   const Unlocked unlocked;
   write_all(descriptor, {block.frames()});
-  if (block.frames().size() >= kWorthASync) begin_sync(descriptor);
+  if (to_disk && block.frames().size() >= kWorthASync) begin_sync(descriptor);
 }
 
 PyObject* iterator_self(PyObject* self) { return Py_NewRef(self); }
@@ -189,7 +189,8 @@ void bind_block(nb::module_& module) {
       .def(
           "frames", [](const Block& block) { return to_bytes(block.frames()); },
           "Headers, payloads and footers of all records, as they were read.")
-      .def("write_to", &write_to, nb::arg("descriptor"), "Writes all frames to the descriptor.")
+      .def("write_to", &write_to, nb::arg("descriptor"), nb::kw_only(), nb::arg("to_disk"),
+           "Writes all frames to the descriptor; asks for their way to the disk to begin.")
       .def_prop_ro(
           "nbytes", [](const Block& block) { return block.frames().size(); },
           "Bytes of all records, frames included.")

@@ -97,6 +97,7 @@ _KEYS = {
     show_default=True,
     help="Read back what was written, and make so many records anew to compare.",
 )
+@click.option("--durable/--no-durable", default=True, help="Wait until all is on the disk (the default).")
 @click.option("--follow-links", is_flag=True, help="Follow symbolic links in folders.")
 @force_option
 @format_options

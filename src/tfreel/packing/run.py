@@ -21,7 +21,6 @@ from tfreel.packing.stored import Stored
 from tfreel.packing.work import REJECTS_NAME, Work
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display
-from tfreel.storage.publish import write_atomically
 
 _SUFFIXES = {"none": ".tfrecord", "gzip": ".tfrecord.gz", "zlib": ".tfrecord.zlib"}
 
@@ -46,6 +45,7 @@ def pack(
     on_error: OnError = "stop",
     verify: Verify = "sample",
     force: bool = False,
+    durable: bool = True,
     follow_links: bool = False,
     progress: OnProgress | None = None,
     **options: Any,
@@ -80,6 +80,7 @@ def pack(
         verify: Read again what was written, before it gets its name: a ``"sample"`` of the records, or
             ``"all"`` of them with all checksums, are made anew and compared; ``"none"`` does without.
         force: Replace a data set that is there.
+        durable: Return only when all of it is safely on the disk.
         follow_links: Follow symbolic links in folders.
         progress: Called now and then with a `Progress`.
         options: More options of the kind of source, such as ``labels=`` and ``resize=`` for pictures.
@@ -105,7 +106,7 @@ def pack(
     found.use(naming)
     path = os.path.expanduser(os.fsdecode(out))
     plan = _plan(found, layout, stratify, group, naming, codec, checked_level(level), options)
-    with Work(path, force=force) as work:
+    with Work(path, force=force, durable=durable) as work:
         work.begin(plan)
         job = Job(work, codec, level, workers, on_error, progress, Progress("", 0, None, 0, 0))
         _refuse_early(found, job, source)
@@ -198,7 +199,7 @@ def _publish(
 ) -> None:
     names = [shard.name for shard in shards]
     if report.rejected or report.skipped:
-        write_atomically(work.file(REJECTS_NAME), reject_lines(report.rejected, report.skipped))
+        work.write(REJECTS_NAME, reject_lines(report.rejected, report.skipped))
         names.append(REJECTS_NAME)
     manifest = manifest_of(listing, layout, shards, tallies, work, _path_of(source))
     work.publish(names, manifest)

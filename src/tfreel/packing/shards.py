@@ -66,7 +66,13 @@ class Job:
 
     def writer(self, name: str) -> Writer:
         """A file of the work."""
-        return Writer(self.work.file(name), mode="w", compression=self.compression, level=self.level)
+        return Writer(
+            self.work.file(name),
+            mode="w",
+            compression=self.compression,
+            level=self.level,
+            durable=self.work.durable,
+        )
 
 
 def stopped(rejects: Sequence[Remark]) -> TfreelError:

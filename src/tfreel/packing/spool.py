@@ -81,7 +81,8 @@ class _Spool:
         tally, pieces, size = Tally(), 0, 0
         splits: list[tuple[str | None, int]] = []
         names: list[Sequence[str]] = []
-        with Writer(self.job.work.file(name), mode="w", compression="none") as out:
+        work = self.job.work
+        with Writer(work.file(name), mode="w", compression="none", durable=work.durable) as out:
             while size < _PART_BYTES and (piece := next(made, None)) is not None:
                 self.job.tell(piece)
                 out.write_block(piece.block())

@@ -31,13 +31,15 @@ class Work:
     Args:
         out: The folder that the data set will be.
         force: Replace a data set that is there.
+        durable: What is whole is on the disk.
 
     Raises:
         FileExistsError: There is something else, or another process is at work.
     """
 
-    def __init__(self, out: str, *, force: bool) -> None:
+    def __init__(self, out: str, *, force: bool, durable: bool) -> None:
         self.out = out
+        self.durable = durable
         self.path = os.path.join(out, WORK_NAME)
         self._old = _replaceable(out, force=force)
         os.makedirs(self.path, exist_ok=True)
@@ -57,7 +59,7 @@ class Work:
         for name in os.listdir(self.path):
             if name != _LOCK:
                 os.unlink(self.file(name))
-        write_atomically(self.file(_PLAN), json.dumps({"plan": plan}).encode())
+        self.write(_PLAN, json.dumps({"plan": plan}).encode())
         return False
 
     def file(self, name: str) -> str:
@@ -86,8 +88,12 @@ class Work:
     def finish(self, name: str, note: dict[str, Any]) -> dict[str, Any]:
         """Takes note that a file is whole."""
         note = {**note, "bytes": os.stat(self.file(name)).st_size}
-        write_atomically(self.file(name + _NOTE), json.dumps(note).encode())
+        self.write(name + _NOTE, json.dumps(note).encode())
         return note
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file of the work."""
+        write_atomically(self.file(name), content, durable=self.durable)
 
     def _read(self, name: str) -> dict[str, Any] | None:
         try:
@@ -100,7 +106,7 @@ class Work:
     def publish(self, names: list[str], manifest: bytes) -> None:
         """Gives all files their place, the manifest last, and ends the work."""
         # Killed from here on, the next run must know what it may remove.
-        write_atomically(self.file(_OLD), json.dumps({"files": self._old}).encode())
+        self.write(_OLD, json.dumps({"files": self._old}).encode())
         with suppress(FileNotFoundError):
             os.unlink(os.path.join(self.out, MANIFEST_NAME))  # without it, what is left is no data set
         for name in names:
@@ -109,8 +115,9 @@ class Work:
         for name in set(self._old) - set(names):
             with suppress(FileNotFoundError):
                 os.unlink(os.path.join(self.out, name))
-        sync_directory(self.out)
-        write_atomically(os.path.join(self.out, MANIFEST_NAME), manifest)
+        if self.durable:
+            sync_directory(self.out)
+        write_atomically(os.path.join(self.out, MANIFEST_NAME), manifest, durable=self.durable)
         shutil.rmtree(self.path)
 
     def discard(self) -> None:

@@ -158,7 +158,7 @@ class Writer:
         self._drain()
         if (descriptor := self._direct_descriptor) >= 0:
             try:
-                block.write_to(descriptor)
+                block.write_to(descriptor, to_disk=getattr(self._file, "durable", False))
             except OSError as error:
                 self._fail(error)
         else:
