@@ -56,7 +56,7 @@ def run(bench: Bench) -> Outcome:
     text = "{fast} against csv.DictReader and {slow}'s Examples"
     outcome.lines.append(compare(race, "TensorFlow", "tfreel.pack", text, limit=30))
     outcome.notes.append(
-        "tfreel.pack also shuffles and compares a sample. Those who wait for the disk say so; by default it does."
+        "tfreel.pack also shuffles and compares a sample. Those who wait for the disk say so: its default."
     )
     return outcome
 
