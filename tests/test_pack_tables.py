@@ -585,3 +585,20 @@ class TestPack:
             tfreel.pack(tmp_path / "t.csv", tmp_path / "out")
         report = tfreel.pack(tmp_path / "t.csv", tmp_path / "out", on_error="skip")
         assert (report.read, report.written, len(report.rejected)) == (2, 1, 1)
+
+
+def test_a_table_that_was_interrupted_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n" + "".join(f"{i},{i / 7}\n" for i in range(5000)))
+    options: dict[str, Any] = {"split": {"train": 0.9, "test": 0.1}, "shards": 4, "seed": 3}
+    tfreel.pack(table, tmp_path / "whole", **options)
+
+    def interrupt(progress: Any) -> None:
+        if progress.phase == "writing" and progress.done > 3000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tfreel.pack(table, tmp_path / "out", progress=interrupt, **options)
+    assert tfreel.pack(table, tmp_path / "out", **options).reused > 0
+    for path in (tmp_path / "whole").iterdir():
+        assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
