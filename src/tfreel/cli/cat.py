@@ -15,6 +15,7 @@ from tfreel.cli.options import (
     compression_option,
     force_option,
     level_option,
+    on_corrupt_option,
     parse_size,
     paths_argument,
     quiet_option,
@@ -74,13 +75,7 @@ _MOST_TOLD = 10
     " the joined input and the seed: always the same ones.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
-@click.option(
-    "--on-corrupt",
-    type=click.Choice(["raise", "tail", "skip"]),
-    default="raise",
-    show_default=True,
-    help="At damage: stop; stop unless the file was just cut off; or read past it.",
-)
+@on_corrupt_option
 @quiet_option
 def command(**options: Any) -> int:
     """Join files, and slice, sample, re-shard or recompress them.

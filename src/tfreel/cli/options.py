@@ -33,6 +33,13 @@ quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="No progress and no summary on standard error."
 )
 force_option = click.option("-f", "--force", is_flag=True, help="Replace what exists.")
+on_corrupt_option = click.option(
+    "--on-corrupt",
+    type=click.Choice(["raise", "tail", "skip"]),
+    default="raise",
+    show_default=True,
+    help="At damage: stop; stop unless the file was just cut off; or read past it.",
+)
 compression_option = click.option(
     "--compression",
     type=click.Choice(["gzip", "zlib", "none"]),

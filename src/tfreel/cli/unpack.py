@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tfreel.cli.help import Command
-from tfreel.cli.options import PATH, force_option, parse_names, paths_argument, quiet_option
+from tfreel.cli.options import (
+    PATH,
+    force_option,
+    on_corrupt_option,
+    parse_names,
+    paths_argument,
+    quiet_option,
+)
 
 if TYPE_CHECKING:
     from tfreel import UnpackReport
@@ -51,13 +58,7 @@ _KINDS = ("folder", "csv", "tsv", "jsonl", "parquet", "arrow", "feather", "webda
     show_default=True,
     help="What becomes of bytes that are no text in CSV and JSON.",
 )
-@click.option(
-    "--on-corrupt",
-    type=click.Choice(["raise", "tail", "skip"]),
-    default="raise",
-    show_default=True,
-    help="At damage: stop; stop unless the file was just cut off; or read past it.",
-)
+@on_corrupt_option
 @force_option
 @quiet_option
 def command(paths: list[str], out: str, quiet: bool, **options: Any) -> int:

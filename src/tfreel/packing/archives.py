@@ -89,14 +89,7 @@ class Zip(Tree):
         try:
             with self._archive().open(member) as file:
                 data = file.read(member.file_size + 1)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            ValueError,
-        ) as error:
+        except _UNPACKING_ERRORS as error:
             raise RejectError(f"cannot be unpacked: {error}") from None
         if len(data) != member.file_size:
             raise RejectError(f"has {len(data):,} bytes or more, not {member.file_size:,} as it says")
