@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -13,25 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from PIL import Image
 from pyarrow import feather, parquet
 
 import tfreel
 
-MOST, LEAST = 2**63 - 1, -(2**63)
-ROWS: list[dict[str, Any]] = [
-    {
-        "i": LEAST,
-        "f": 0.1,
-        "text": 'a,"b"\nc',
-        "many": [1, 2],
-        "words": ["x", "y"],
-        "raw": b"\xff\0",
-        "some": 5,
-    },
-    {"i": MOST, "f": 1e-45, "text": "", "many": np.array([], np.int64), "words": ["z"], "raw": b""},
-    {"i": 0, "f": float("-inf"), "text": " é", "words": ["w"], "raw": b"ok"},
-]
+from unpack_rows import LEAST, MOST, ROWS, image
 
 
 @pytest.fixture
@@ -39,12 +24,6 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "rows.tfrecord"
     tfreel.save(path, ROWS)
     return path
-
-
-def image(kind: str, shade: int = 0) -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", (8, 6), (shade, shade, shade)).save(out, kind)
-    return out.getvalue()
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
