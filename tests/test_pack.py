@@ -277,6 +277,27 @@ def test_split_folders_of_the_source_are_kept(tmp_path: Path) -> None:
     assert report.classes == {0: "apple", 1: "orange"}
 
 
+def test_lists_of_files_are_splits(tmp_path: Path) -> None:
+    photos = photo_folder(tmp_path / "photos", {"apple": 4, "orange": 4})
+    (photos / "train.txt").write_text("apple/0.png 0\n./apple/1\n\norange\\0.png\norange/1.png 1\n")
+    (photos / "val.txt").write_text("apple/2.png\r\norange/2.png\r\n")
+    report = tfreel.pack(photos, tmp_path / "out")
+    assert {name: split.records for name, split in report.splits.items()} == {"train": 4, "val": 2}
+    assert sorted(names(tmp_path / "out", "val")) == ["apple/2.png", "orange/2.png"]
+    assert {remark.name: remark.text for remark in report.skipped} == {
+        "apple/3.png": "in no list",
+        "orange/3.png": "in no list",
+    }
+    for text, message in (
+        ("apple/9.png\n", "val.txt: line 1 names 'apple/9.png', which is not there"),
+        ("3.png\n", "names '3.png', which is not there"),  # of two folders: nobody can tell which
+        ("apple/0.png\n", "'apple/0.png' is in the split 'train' already"),
+    ):
+        (photos / "val.txt").write_text(text)
+        with pytest.raises(ValueError, match=message):
+            tfreel.pack(photos, tmp_path / "bad")
+
+
 def test_shards_have_about_the_size_that_was_asked_for(photos: Path, tmp_path: Path) -> None:
     total = sum(path.stat().st_size for path in photos.rglob("*.png"))
     report = tfreel.pack(photos, tmp_path / "out", shard_bytes=total // 4)

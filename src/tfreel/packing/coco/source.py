@@ -12,10 +12,10 @@ from tfreel.features.kinds import Feature, RaggedFeature
 from tfreel.packing.coco.annotations import CocoImage, CocoObject, Document, looks_like_coco, read_document
 from tfreel.packing.coco.masks import mask_of
 from tfreel.packing.pictures.boxes import Size, floats, texts, whole_numbers
-from tfreel.packing.pictures.folder import SPLITS
 from tfreel.packing.pictures.lookup import Lookup
 from tfreel.packing.pictures.objects import Annotated, ObjectListing, ObjectOptions
 from tfreel.packing.pictures.picture import SUFFIXES
+from tfreel.packing.pictures.splits import SPLITS
 from tfreel.packing.source import Item, RejectError, Remark
 from tfreel.packing.tree import Tree
 from tfreel.storage.paths import display

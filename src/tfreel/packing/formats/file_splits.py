@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from tfreel.packing.pictures.folder import SPLITS
+from tfreel.packing.pictures.splits import SPLITS
 
 
 def splits_told(paths: Sequence[str]) -> list[str | None]:

@@ -9,20 +9,10 @@ from dataclasses import dataclass, replace
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.packing.labels import Labels, class_ids, labelling
 from tfreel.packing.pictures.picture import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
+from tfreel.packing.pictures.splits import listed_splits, split_folders, split_lists
 from tfreel.packing.source import Item, Remark, digest
 from tfreel.packing.tree import FileList, Tree
 
-# What folders of splits are called, and what we call those splits.
-SPLITS = {
-    "train": "train",
-    "training": "train",
-    "val": "val",
-    "valid": "val",
-    "validation": "val",
-    "dev": "val",
-    "test": "test",
-    "testing": "test",
-}
 _CLASS_FEATURES = {
     "image/class/label": FixedLenFeature([], "int64"),
     "image/class/text": FixedLenFeature([], "bytes"),
@@ -72,9 +62,15 @@ class ImageFolder(PictureListing):
 
     def __init__(self, tree: Tree, options: Options) -> None:
         super().__init__(tree, options)
-        names = [name for name in tree.entries if self._is_picture(name)]
-        split_of = _split_folders(tree)
-        label_of = labelling(options.labels, names, below=1 if split_of else 0)
+        lists = split_lists(tree)
+        names = [name for name in tree.entries if name not in lists and self._is_picture(name)]
+        folders = split_folders(tree)
+        splits = {name: folders.get(name.partition("/")[0]) for name in names}
+        if lists:
+            splits.update(listed_splits(tree, lists, names))
+            self.skipped += [Remark(name, "in no list") for name, split in splits.items() if split is None]
+            names = [name for name in names if splits[name] is not None]
+        label_of = labelling(options.labels, names, below=1 if folders else 0)
         found = {name: label_of(name) for name in names}
         self.classes = class_ids((label.name for label in found.values()), options.classes)
         self._ids = {label: number for number, label in self.classes.items()}
@@ -82,7 +78,7 @@ class ImageFolder(PictureListing):
             Item(
                 name,
                 tree.entries[name].bytes,
-                split_of.get(name.partition("/")[0]),
+                splits[name],
                 found[name].name,
                 found[name].problem or self._unknown(found[name].name),
             )
@@ -117,11 +113,3 @@ class ImageFolder(PictureListing):
         return digest(
             self._tree.identity(), sorted(self.classes.items()), [item.label for item in self.items]
         )
-
-
-def _split_folders(tree: Tree) -> dict[str, str]:
-    """The splits of the folders at the top, if that is what they are; else they are classes."""
-    splits = {folder: SPLITS.get(folder.lower()) for folder in tree.folders()}
-    if "train" not in splits.values() or None in splits.values():
-        return {}
-    return {folder: split for folder, split in splits.items() if split is not None}

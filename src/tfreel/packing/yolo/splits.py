@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tfreel.packing.making import reason_of
-from tfreel.packing.pictures.folder import SPLITS
+from tfreel.packing.pictures.splits import SPLITS
 from tfreel.packing.source import RejectError, Remark
 from tfreel.packing.tree import Tree
 from tfreel.packing.yolo.config import Config

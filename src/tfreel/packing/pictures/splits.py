@@ -1,0 +1,82 @@
+"""The splits that a folder of pictures has of its own: folders that are called so, or lists of files."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping, Sequence
+
+from tfreel.packing.tree import Tree
+from tfreel.storage.paths import display
+
+# What splits are called, and what we call them.
+SPLITS = {
+    "train": "train",
+    "training": "train",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+    "dev": "val",
+    "test": "test",
+    "testing": "test",
+}
+_LARGEST_LIST_BYTES = 1 << 28
+
+
+def split_folders(tree: Tree) -> dict[str, str]:
+    """The splits of the folders at the top, if that is what they are; else they are classes."""
+    splits = {folder: SPLITS.get(folder.lower()) for folder in tree.folders()}
+    if "train" not in splits.values() or None in splits.values():
+        return {}
+    return {folder: split for folder, split in splits.items() if split is not None}
+
+
+def split_lists(tree: Tree) -> dict[str, str]:
+    """The splits of the lists of files at the top, such as ``train.txt``."""
+    lists = {}
+    for name in tree.entries:
+        stem, suffix = posixpath.splitext(name.lower())
+        if suffix in (".txt", ".lst") and stem in SPLITS:
+            lists[name] = SPLITS[stem]
+    return lists if "train" in lists.values() else {}
+
+
+def listed_splits(tree: Tree, lists: Mapping[str, str], pictures: Sequence[str]) -> dict[str, str]:
+    """The split of each picture that a list names.
+
+    A line has the path of a picture, or its name, with or without suffix; something else may follow it.
+
+    Raises:
+        ValueError: A list names a picture that is not there, or that is in another list too.
+    """
+    known = _by_name(pictures)
+    splits: dict[str, str] = {}
+    for name, split in lists.items():
+        text = tree.read(name, _LARGEST_LIST_BYTES).decode("utf-8-sig", "surrogateescape")
+        for number, line in enumerate(text.splitlines(), 1):
+            if not line.strip():
+                continue
+            picture = _named(line.strip(), known)
+            where = f"{display(name)}: line {number}"
+            if picture is None:
+                raise ValueError(f"{where} names {display(line.strip())!r}, which is not there")
+            if splits.setdefault(picture, split) != split:
+                raise ValueError(f"{where}: {display(picture)!r} is in the split {splits[picture]!r} already")
+    return splits
+
+
+def _by_name(pictures: Sequence[str]) -> dict[str, str | None]:
+    """Pictures by all the names that may stand in a list; None where a name could mean several."""
+    known: dict[str, str | None] = {}
+    for picture in pictures:
+        own = posixpath.basename(picture)
+        for name in {own, posixpath.splitext(own)[0], posixpath.splitext(picture)[0]} - {picture}:
+            known[name] = None if name in known else picture
+    return {**known, **{picture: picture for picture in pictures}}
+
+
+def _named(line: str, known: Mapping[str, str | None]) -> str | None:
+    for text in (line, line.rsplit(maxsplit=1)[0], line.split(maxsplit=1)[0]):
+        found = known.get(text.replace("\\", "/").removeprefix("./").lstrip("/"))
+        if found is not None:
+            return found
+    return None
