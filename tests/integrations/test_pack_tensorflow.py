@@ -96,3 +96,44 @@ def test_raw_pixels_come_back_by_decode_raw_and_the_stored_shape(tmp_path: Path)
         pixels = tf.reshape(tf.io.decode_raw(row["image"], tf.uint8), row["image/shape"])
         with Image.open(tmp_path / "photos" / "apple" / f"{i}.png") as image:
             assert np.array_equal(pixels, np.asarray(image))
+
+
+def test_boxes_are_read_as_the_object_detection_api_reads_them(tmp_path: Path) -> None:
+    files = {
+        "images/train/a.jpg": jpeg(20, 10),
+        "images/train/b.jpg": jpeg(20, 10),
+        "labels/train/a.txt": "1 0.5 0.5 0.5 1.0\n0 0.25 0.5 0.1 0.2\n",
+        "data.yaml": "train: images/train\nnames: [cat, dog]\n",
+    }
+    put(tmp_path / "yolo", files)
+    tfreel.pack(tmp_path / "yolo", tmp_path / "out", shuffle=False)
+    layout = {
+        "image/object/bbox/xmin": tf.io.VarLenFeature(tf.float32),
+        "image/object/bbox/ymax": tf.io.VarLenFeature(tf.float32),
+        "image/object/class/label": tf.io.VarLenFeature(tf.int64),
+        "image/object/class/text": tf.io.VarLenFeature(tf.string),
+    }
+    paths = [str(path) for path in (tmp_path / "out").glob("*.tfrecord")]
+    first, second = (tf.io.parse_single_example(record, layout) for record in tf.data.TFRecordDataset(paths))
+    np.testing.assert_allclose(first["image/object/bbox/xmin"].values, [0.25, 0.2])
+    np.testing.assert_allclose(first["image/object/bbox/ymax"].values, [1.0, 0.6])
+    assert first["image/object/class/label"].values.numpy().tolist() == [2, 1]
+    assert first["image/object/class/text"].values.numpy().tolist() == [b"dog", b"cat"]
+    assert second["image/object/class/label"].values.numpy().tolist() == []
+
+
+def test_a_table_is_read_with_the_features_that_its_manifest_says(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text('name,age,score\nAnn,31,1.5\n"Cy, Jr.",,2\n')
+    tfreel.pack(tmp_path / "people.csv", tmp_path / "out", shuffle=False)
+    layout = {
+        "name": tf.io.FixedLenFeature([], tf.string),
+        "age": tf.io.FixedLenFeature([], tf.int64, default_value=-1),
+        "score": tf.io.FixedLenFeature([], tf.float32),
+    }
+    paths = [str(path) for path in (tmp_path / "out").glob("*.tfrecord")]
+    rows = [tf.io.parse_single_example(record, layout) for record in tf.data.TFRecordDataset(paths)]
+    found = [{name: value.numpy() for name, value in row.items()} for row in rows]
+    assert found == [
+        {"name": b"Ann", "age": 31, "score": 1.5},
+        {"name": b"Cy, Jr.", "age": -1, "score": 2.0},
+    ]
