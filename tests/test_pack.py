@@ -412,6 +412,35 @@ def test_bad_items_are_left_out_when_asked_for_and_all_adds_up(photos: Path, tmp
     assert sum(split.classes["apple"] for split in report.splits.values()) == 30
 
 
+def test_an_item_that_is_lost_on_the_way_is_noticed(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tfreel.packing import layout
+
+    laid_out = layout.Layout.laid_out
+
+    def careless(self: layout.Layout, *args: Any) -> list[layout.Shard]:
+        first, *rest = laid_out(self, *args)
+        return [layout.Shard(first.split, first.name, first.items[1:]), *rest]
+
+    monkeypatch.setattr(layout.Layout, "laid_out", careless)
+    with pytest.raises(tfreel.TfreelError, match="40 items were read, but 39 were written or rejected"):
+        tfreel.pack(photos, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.tfrecord"))
+
+
+def test_the_manifest_counts_rejects_wherever_they_were_found(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n3\n4,5\n")  # a stream: rejected before it is laid out
+    report = tfreel.pack(tmp_path / "t.csv", tmp_path / "csv", on_error="skip")
+    assert (report.read, report.written, len(report.rejected)) == (3, 2, 1)
+    photo_folder(tmp_path / "photos", {"a": 2})
+    (tmp_path / "photos" / "a" / "bad.png").write_bytes(b"no picture")
+    tfreel.pack(tmp_path / "photos", tmp_path / "images", on_error="skip")
+    for out in ("csv", "images"):
+        manifest = json.loads((tmp_path / out / "dataset.json").read_text())
+        assert (manifest["records"], manifest["rejected"]) == (2, 1)
+
+
 def test_nothing_to_pack_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="there are no files in it"):

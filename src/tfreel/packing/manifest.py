@@ -11,7 +11,7 @@ from tfreel.features.described import to_json
 from tfreel.features.kinds import Feature
 from tfreel.inference import infer_features
 from tfreel.packing.layout import Layout, Shard
-from tfreel.packing.report import SplitReport, Tally
+from tfreel.packing.report import PackReport, SplitReport, Tally
 from tfreel.packing.source import Listing, digest
 from tfreel.packing.work import Work
 from tfreel.storage.dataset_folder import manifest_content
@@ -47,16 +47,16 @@ def manifest_of(
     shards: Sequence[Shard],
     tallies: Mapping[str, Tally],
     work: Work,
+    report: PackReport,
     source: str | None,
 ) -> bytes:
     """The content of the manifest: the same for the same data, whenever and wherever it was packed."""
     features = features_of(listing, shards, work)
-    reports = split_reports(shards, tallies, work)
     facts: dict[str, Any] = {
         "tool": f"tfreel {version('tfreel')}",
         "source": {"kind": listing.kind, "path": source},
-        "records": sum(report.records for report in reports.values()),
-        "rejected": sum(len(tally.rejects) for tally in tallies.values()),
+        "records": report.written,
+        "rejected": len(report.rejected),
         "seed": layout.seed,
         "shuffled": layout.shuffle,
         "fingerprint": digest(*(tallies[shard.name].fingerprint for shard in shards)),
@@ -64,8 +64,8 @@ def manifest_of(
         "label": None if listing.label is None else listing.naming.name(listing.label),
         "classes": [{"id": number, "name": name} for number, name in sorted(listing.classes.items())],
         "splits": {
-            name: _split(report, [shard for shard in shards if shard.split == name], tallies, work)
-            for name, report in reports.items()
+            name: _split(split, [shard for shard in shards if shard.split == name], tallies, work)
+            for name, split in report.splits.items()
         },
     }
     return manifest_content(facts)

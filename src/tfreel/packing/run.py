@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfreel.compression import checked_level, codec_named
+from tfreel.errors import TfreelError
 from tfreel.packing.checking import Check, Verify
 from tfreel.packing.grouping import grouping
 from tfreel.packing.kinds import open_source
@@ -105,7 +106,7 @@ def pack(
     found = open_source(source, kind, options, follow_links=follow_links)
     found.use(naming)
     path = os.path.expanduser(os.fsdecode(out))
-    plan = _plan(found, layout, stratify, group, naming, codec, checked_level(level), options)
+    plan = _plan(found, layout, options, stratify, group, naming, codec, checked_level(level))
     with Work(path, force=force, durable=durable) as work:
         work.begin(plan)
         job = Job(work, codec, level, workers, on_error, progress, Progress("", 0, None, 0, 0))
@@ -114,7 +115,7 @@ def pack(
         by = grouping(listing, stratify, group)
         planned = layout.laid_out(listing, by, _SUFFIXES[codec])
         tallies, reused = write_shards(listing, planned, job)
-        report = _report(listing, planned, tallies, work, reused)
+        report = _report(found, listing, planned, tallies, work, reused)
         if not report.written:
             work.discard()
             raise ValueError(_nothing(source, report))
@@ -123,20 +124,19 @@ def pack(
     return report
 
 
-def _plan(found: Source, *choices: Any) -> str | None:
+def _plan(found: Source, layout: Layout, options: Mapping[str, Any], *choices: Any) -> str | None:
     """What must be the same for a run to go on where another stopped."""
     identity = found.identity()
     if identity is None:
         return None
-    layout, *rest, options = choices
     # A function has no name that lasts; what it gives is in the identity.
     lasting = {name: value for name, value in options.items() if not callable(value)}
-    return digest(found.kind, identity, layout.identity(), *rest, sorted(lasting.items(), key=str))
+    return digest(found.kind, identity, layout.identity(), *choices, sorted(lasting.items(), key=str))
 
 
 def _refuse_early(found: Source, job: Job, source: Any) -> None:
     """What is known to fail is said before hours of work."""
-    if not isinstance(found, Listing) or isinstance(found, Spooled):
+    if not isinstance(found, Listing):
         return
     if not found.count:
         raise ValueError(f"{_named(source)}: there is nothing to pack{_of_skipped(found.skipped)}")
@@ -160,7 +160,12 @@ def _listed(found: Source, job: Job, stratify: str | None, group: str | None) ->
 
 
 def _report(
-    listing: Listing, shards: list[Shard], tallies: Mapping[str, Tally], work: Work, reused: int
+    found: Source,
+    listing: Listing,
+    shards: list[Shard],
+    tallies: Mapping[str, Tally],
+    work: Work,
+    reused: int,
 ) -> PackReport:
     own = [*tallies.values()]
     rejected = [remark for tally in own for remark in tally.rejects]
@@ -169,19 +174,38 @@ def _report(
         rejected = listing.tally.rejects + rejected
         remarks = listing.tally.remarks + remarks
     written = sum(tally.records for tally in own)
+    splits = split_reports(shards, tallies, work)
     return PackReport(
         path=work.out,
         kind=listing.kind,
-        read=written + len(rejected),
+        read=_counted(found, listing, written + len(rejected)),
         written=written,
         rejected=rejected,
         skipped=listing.skipped,
         remarks=remarks,
-        notes=[*listing.notes, *_of_empty(split_reports(shards, tallies, work))],
-        splits=split_reports(shards, tallies, work),
+        notes=[*listing.notes, *_of_empty(splits)],
+        splits=splits,
         classes=listing.classes,
         reused=reused,
     )
+
+
+def _counted(found: Source, listing: Listing, accounted: int) -> int:
+    """How many items the source had, each of which must have become a record or a reject.
+
+    Raises:
+        TfreelError: Some became neither.
+    """
+    if isinstance(found, Listing):
+        read = found.count
+    else:  # a stream, of which the spool knows
+        read = listing.count + (len(listing.tally.rejects) if isinstance(listing, Spooled) else 0)
+    if read != accounted:
+        raise TfreelError(
+            f"{read:,} items were read, but {accounted:,} were written or rejected; nothing is published",
+            kind="items_lost",
+        )
+    return read
 
 
 def _of_empty(splits: Mapping[str, SplitReport]) -> list[str]:
@@ -201,7 +225,7 @@ def _publish(
     if report.rejected or report.skipped:
         work.write(REJECTS_NAME, reject_lines(report.rejected, report.skipped))
         names.append(REJECTS_NAME)
-    manifest = manifest_of(listing, layout, shards, tallies, work, _path_of(source))
+    manifest = manifest_of(listing, layout, shards, tallies, work, report, _path_of(source))
     work.publish(names, manifest)
 
 
