@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import tfreel
 from tfreel import images
+
+from drawn import jpeg, palette_mask, put
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -45,9 +50,40 @@ def prepare_pictures() -> None:
             Image.new("RGB", (8 + i, 8), colour).save(f"photos/{kind}/{i}.png")
 
 
+def prepare_annotated_pictures() -> None:
+    """The data sets of VOC, COCO and YOLO that a page names: one picture in each, with one object."""
+    xml = (
+        "<annotation><filename>a.jpg</filename><object><name>dog</name><bndbox><xmin>2</xmin><ymin>2</ymin>"
+        "<xmax>9</xmax><ymax>8</ymax></bndbox></object></annotation>"
+    )
+    voc: dict[str, bytes | str] = {
+        "VOC2012/JPEGImages/a.jpg": jpeg(20, 10),
+        "VOC2012/Annotations/a.xml": xml,
+        "VOC2012/ImageSets/Main/train.txt": "a\n",
+        "VOC2012/ImageSets/Segmentation/train.txt": "a\n",
+        "VOC2012/SegmentationClass/a.png": palette_mask([[12] * 20] * 10, [(i, i, i) for i in range(256)]),
+    }
+    put(Path("VOCdevkit"), voc)
+    with tarfile.open("VOCtrainval_11-May-2012.tar", "w") as tar:
+        tar.add("VOCdevkit")
+    outline = {"segmentation": [[1, 1, 8, 1, 8, 8]], "bbox": [1, 1, 7, 7], "area": 24.5, "iscrowd": 0}
+    instances = {
+        "images": [{"id": 1, "file_name": "a.jpg", "height": 10, "width": 20}],
+        "annotations": [{"id": 1, "image_id": 1, "category_id": 18, **outline}],
+        "categories": [{"id": 18, "name": "dog"}],
+    }
+    coco = {"annotations/instances_train2017.json": json.dumps(instances), "train2017/a.jpg": jpeg(20, 10)}
+    put(Path("coco"), coco)
+    with zipfile.ZipFile("yolo.zip", "w") as archive:
+        archive.writestr("images/train/a.jpg", jpeg(20, 10))
+        archive.writestr("labels/train/a.txt", "0 0.5 0.5 0.2 0.2\n")
+        archive.writestr("data.yaml", "names: [dog]\n")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_blocks_of_the_page_run(page: Path) -> None:
     prepare_pictures()
+    prepare_annotated_pictures()
     namespace: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(compile(block, str(page), "exec"), namespace)

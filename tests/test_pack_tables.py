@@ -20,21 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfreel
-from tfreel.packing.source import Made, Stream
+from tfreel.packing.source import Stream
 from tfreel.packing.tables import csv_table, json_lines, numpy_files, rows
 
+from streams import made_of
+
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (2).to_bytes(4, "big") + (3).to_bytes(4, "big") + b"\x08\2\0\0\0"
-
-
-def made_of(stream: Stream) -> Made:
-    """All that a stream gives."""
-    whole = Made([])
-    for work in stream.chunks():
-        piece = work()
-        records = piece.records if isinstance(piece.records, list) else piece.records.to_list()
-        whole.records += records  # type: ignore[operator]
-        whole.rejects += piece.rejects
-    return whole
 
 
 def rows_of(stream: Stream) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from PIL import Image
 import tfreel
 from tfreel.unpacking.texts import shortest
 
-from unpack_rows import LEAST, MOST, ROWS, image
+from unpack_rows import LEAST, MOST, ROWS, image, write_pets
 
 
 @pytest.fixture
@@ -179,31 +179,7 @@ def test_a_single_column_is_a_npy_file(source: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def pets(tmp_path: Path) -> Path:
-    names = [
-        "train/cat.jpg",
-        "../../etc/passwd",
-        "cat.jpg",
-        "a:b?.jpeg",
-        "CON",
-        "x" * 300,
-        "..",
-        "",
-    ]
-    rows: list[dict[str, Any]] = [
-        {
-            "image/encoded": image("JPEG" if i % 2 else "PNG", i),
-            "image/filename": name,
-            "image/class/text": ["cat", "dog/../x"][i % 2],
-            "image/class/label": i % 2,
-            "box": [0.1, 0.2],
-            "mask": image("PNG", 255),
-        }
-        for i, name in enumerate(names)
-    ]
-    del rows[5]["mask"]
-    path = tmp_path / "pets.tfrecord"
-    tfreel.save(path, rows)
-    return path
+    return write_pets(tmp_path / "pets.tfrecord")
 
 
 def test_a_folder_has_a_file_for_each_record_in_its_class(pets: Path, tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import tfreel
-from tfreel.packing.source import Made, Stream
 from tfreel.packing.tables import arrow_files, arrow_table
+
+from streams import made_of
 
 TABLE = pa.table(
     {
@@ -29,16 +30,6 @@ TABLE = pa.table(
         "c": pa.array(["u", "v", "u"]).dictionary_encode(),
     }
 )
-
-
-def made_of(stream: Stream) -> Made:
-    whole = Made([])
-    for work in stream.chunks():
-        piece = work()
-        records = piece.records if isinstance(piece.records, list) else piece.records.to_list()
-        whole.records += records  # type: ignore[operator]
-        whole.rejects += piece.rejects
-    return whole
 
 
 def opened(source: Any, **options: Any) -> arrow_table.ArrowTable:

@@ -16,7 +16,7 @@ from pyarrow import feather, parquet
 
 import tfreel
 
-from unpack_rows import LEAST, MOST, ROWS, image
+from unpack_rows import LEAST, MOST, ROWS, write_pets
 
 
 @pytest.fixture
@@ -72,31 +72,7 @@ def test_no_records_and_interruptions(source: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def pets(tmp_path: Path) -> Path:
-    names = [
-        "train/cat.jpg",
-        "../../etc/passwd",
-        "cat.jpg",
-        "a:b?.jpeg",
-        "CON",
-        "x" * 300,
-        "..",
-        "",
-    ]
-    rows: list[dict[str, Any]] = [
-        {
-            "image/encoded": image("JPEG" if i % 2 else "PNG", i),
-            "image/filename": name,
-            "image/class/text": ["cat", "dog/../x"][i % 2],
-            "image/class/label": i % 2,
-            "box": [0.1, 0.2],
-            "mask": image("PNG", 255),
-        }
-        for i, name in enumerate(names)
-    ]
-    del rows[5]["mask"]
-    path = tmp_path / "pets.tfrecord"
-    tfreel.save(path, rows)
-    return path
+    return write_pets(tmp_path / "pets.tfrecord")
 
 
 # In a process of its own, as the package leaves its files open.
