@@ -608,6 +608,23 @@ def test_interrupted_it_goes_on_with_what_is_whole(photos: Path, tmp_path: Path)
     assert not (out / ".packing").exists()
 
 
+def test_a_spool_of_many_files_goes_on_in_the_middle_of_reading(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = archive(photos, tmp_path / "photos.tar.gz")
+    options: dict[str, Any] = {"split": {"train": 0.75, "test": 0.25}, "stratify": "label", "shards": 2}
+    tfreel.pack(source, tmp_path / "whole", **options)
+    monkeypatch.setattr("tfreel.packing.shards._PIECE_BYTES", 2000)
+    monkeypatch.setattr("tfreel.packing.spool._PART_BYTES", 5000)
+    with pytest.raises(KeyboardInterrupt):
+        tfreel.pack(source, tmp_path / "out", progress=interrupt_at(30), **options)
+    assert 1 < len(list((tmp_path / "out" / ".packing").glob("spool-*.tfrecord"))) < 8
+    seen: list[Progress] = []
+    tfreel.pack(source, tmp_path / "out", progress=seen.append, **options)
+    assert 0 < max(so_far.done for so_far in seen if so_far.phase == "reading") < 40
+    assert digests(tmp_path / "out") == digests(tmp_path / "whole")
+
+
 # Archives ---------------------------------------------------------------------------------------------------
 
 

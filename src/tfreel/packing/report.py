@@ -37,6 +37,13 @@ class Tally:
     _lengths: list[npt.NDArray[np.uint64]] = field(default_factory=list)
     _checksums: list[npt.NDArray[np.uint32]] = field(default_factory=list)
 
+    def include(self, other: Tally) -> None:
+        """Counts what another one has counted."""
+        self.records += other.records
+        self.rejects += other.rejects
+        self.remarks += other.remarks
+        self.counts += other.counts
+
     def seal(self) -> None:
         """Sets the fingerprint: nothing is added any more."""
         digest = hashlib.sha256()
@@ -144,11 +151,11 @@ class Progress:
         rejected: Items rejected so far.
     """
 
-    phase: str
-    done: int
-    total: int | None
-    bytes: int
-    rejected: int
+    phase: str = ""
+    done: int = 0
+    total: int | None = None
+    bytes: int = 0
+    rejected: int = 0
 
 
 OnProgress: TypeAlias = Callable[[Progress], object]

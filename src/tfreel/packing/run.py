@@ -14,7 +14,7 @@ from tfreel.packing.kinds import open_source
 from tfreel.packing.layout import SHARD_BYTES, Layout, Shard
 from tfreel.packing.manifest import manifest_of, split_reports
 from tfreel.packing.naming import Naming, Style
-from tfreel.packing.report import OnProgress, PackReport, Progress, SplitReport, Tally, reject_lines
+from tfreel.packing.report import OnProgress, PackReport, SplitReport, Tally, reject_lines
 from tfreel.packing.shards import Job, OnError, stopped, write_shards
 from tfreel.packing.source import Listing, Remark, Source, Stream, digest
 from tfreel.packing.spool import Spooled, spooled
@@ -109,7 +109,7 @@ def pack(
     plan = _plan(found, layout, options, stratify, group, naming, codec, checked_level(level))
     with Work(path, force=force, durable=durable) as work:
         work.begin(plan)
-        job = Job(work, codec, level, workers, on_error, progress, Progress("", 0, None, 0, 0))
+        job = Job(work, codec, level, workers, on_error, progress)
         _refuse_early(found, job, source)
         listing = _listed(found, job, stratify, group)
         by = grouping(listing, stratify, group)

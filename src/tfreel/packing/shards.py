@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -36,7 +36,7 @@ class Job:
     workers: int | None
     on_error: OnError
     on_progress: OnProgress | None
-    progress: Progress
+    progress: Progress = field(default_factory=Progress)
 
     def workers_for(self, listing: Listing) -> int:
         """How many threads to make records with; one more writes them.
@@ -48,7 +48,7 @@ class Job:
 
     def begin(self, phase: str, total: int | None) -> None:
         """Says what comes now."""
-        self.progress = Progress(phase, 0, total, 0, 0)
+        self.progress = Progress(phase, total=total)
 
     def tell(self, made: Made) -> None:
         """Takes note of some items done, which may stop all."""

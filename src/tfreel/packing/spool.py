@@ -67,12 +67,8 @@ class _Spool:
         return _PART_NAME.format(len(self.paths))
 
     def _take(self, note: dict[str, Any]) -> None:
-        tally = Tally.of_note(note)
         self.paths.append(self.job.work.file(self._next_name()))
-        self.tally.records += tally.records
-        self.tally.rejects += tally.rejects
-        self.tally.remarks += tally.remarks
-        self.tally.counts += tally.counts
+        self.tally.include(Tally.of_note(note))
         self.names += note["names"]
         for split, count in note["splits"]:
             self.splits += [split] * count

@@ -7,7 +7,7 @@ lacks it; any other is a list, null where it is absent and empty where it is emp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from tfreel.unpacking.values import as_rows, flat_values
 
 _GROUP_ROWS = 1 << 17
 _GROUP_BYTES = 64 << 20
-ArrowKind = Literal["parquet", "arrow", "feather"]
 
 
 class ArrowFile(TargetFile):
