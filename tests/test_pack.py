@@ -660,6 +660,14 @@ def test_an_archive_gives_the_records_of_its_folder(photos: Path, tmp_path: Path
     }
 
 
+@pytest.mark.parametrize(("verify", "compared"), [("all", 40), ("sample", 20), ("none", 0)])
+def test_progress_tells_of_every_phase(photos: Path, tmp_path: Path, verify: Any, compared: int) -> None:
+    seen: list[Progress] = []
+    tfreel.pack(photos, tmp_path / "out", shards=2, verify=verify, progress=seen.append)
+    done = {so_far.phase: (so_far.done, so_far.total) for so_far in seen}
+    assert done == {"writing": (40, 40), **({"checking": (compared, compared)} if compared else {})}
+
+
 def test_damage_is_found_before_anything_gets_its_name(
     photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

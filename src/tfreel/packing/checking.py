@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -14,7 +15,7 @@ from tfreel.index.access import Records
 from tfreel.packing.layout import Indices, Shard
 from tfreel.packing.report import Tally
 from tfreel.packing.shards import Job
-from tfreel.packing.source import Listing
+from tfreel.packing.source import Listing, Made
 from tfreel.storage.files import LocalFile
 from tfreel.storage.paths import display
 from tfreel.threads import Turn, in_threads
@@ -41,20 +42,29 @@ class Check:
         if self.verify == "none":
             return
 
-        def look(shard: Shard, turn: Turn) -> None:
-            del turn
-            self._look(shard, tallies[shard.name])
+        one_at_a_time = threading.Lock()
 
+        def look(shard: Shard, turn: Turn) -> None:
+            for made in self._compared(shard, tallies[shard.name]):
+                turn()
+                with one_at_a_time:
+                    self.job.tell(made)
+
+        self.job.begin("checking", sum(len(self._picks(tallies[shard.name].records)) for shard in shards))
         in_threads(look, shards, self.job.workers)
 
-    def _look(self, shard: Shard, tally: Tally) -> None:
+    def _picks(self, records: int) -> range:
+        """Which records of a file are compared."""
+        return range(0, records, 1 if self.verify == "all" else max(1, records // _SAMPLE))
+
+    def _compared(self, shard: Shard, tally: Tally) -> Iterator[Made]:
         frame_at = self._frames(shard, tally)
         items = self._kept(shard, tally)
-        step = 1 if self.verify == "all" else max(1, len(items) // _SAMPLE)
-        for position in range(0, len(items), step):
+        for position in self._picks(tally.records):
             made = self.listing.make([int(items[position])])
             if made.block().frames() != frame_at(position):
                 raise _wrong(shard, f"record {position} is not what was written, or its source changed")
+            yield made
 
     def _kept(self, shard: Shard, tally: Tally) -> Indices:
         """The items that became the records of a file."""

@@ -48,7 +48,7 @@ class Job:
 
     def begin(self, phase: str, total: int | None) -> None:
         """Says what comes now."""
-        self.progress = Progress(phase, total=total)
+        self.progress = Progress(phase, total=total, rejected=self.progress.rejected)
 
     def tell(self, made: Made) -> None:
         """Takes note of some items done, which may stop all."""
