@@ -1,0 +1,1 @@
+"""TensorFlow's names for record code, without TensorFlow."""

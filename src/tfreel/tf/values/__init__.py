@@ -1,0 +1,1 @@
+"""What tensors are made of: dtypes, shapes, structures, and the handles that stand for values."""

@@ -1,0 +1,82 @@
+"""Structures of values, as datasets give them: tuples, dicts, named tuples, and these within each other.
+
+Dicts are taken apart in the order of their sorted keys, as TensorFlow does, and keep their own when they are put
+together again. Lists are structures where functions give them, and tensors where they are data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+
+def is_nested(value: object) -> bool:
+    """Whether it is a structure of values, not one itself."""
+    return isinstance(value, (tuple, list, Mapping))
+
+
+def flatten(structure: Any) -> list[Any]:
+    """The values of a structure in their fixed order."""
+    return list(_leaves(structure))
+
+
+def _leaves(structure: Any) -> Iterator[Any]:
+    if isinstance(structure, Mapping):
+        for key in sorted(structure):
+            yield from _leaves(structure[key])
+    elif isinstance(structure, (tuple, list)):
+        for each in structure:
+            yield from _leaves(each)
+    else:
+        yield structure
+
+
+def pack(structure: Any, values: Iterator[Any] | list[Any]) -> Any:
+    """The structure with other values in the places of its own."""
+    return _packed(structure, iter(values))
+
+
+def _packed(structure: Any, values: Iterator[Any]) -> Any:
+    if isinstance(structure, Mapping):
+        by_key = {key: _packed(structure[key], values) for key in sorted(structure)}
+        return {key: by_key[key] for key in structure}
+    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
+        return type(structure)(*(_packed(each, values) for each in structure))
+    if isinstance(structure, (tuple, list)):
+        return type(structure)(_packed(each, values) for each in structure)
+    return next(values)
+
+
+def mapped(function: Callable[[Any], Any], structure: Any) -> Any:
+    """The structure with the results of a function in the places of its values."""
+    return pack(structure, [function(each) for each in _leaves(structure)])
+
+
+def flatten_as(structure: Any, values: Any) -> list[Any]:
+    """What stands in `values` at each place of the structure: values, or structures themselves.
+
+    Raises:
+        ValueError: They are not built alike.
+    """
+    if isinstance(structure, Mapping):
+        if not isinstance(values, Mapping) or set(values) != set(structure):
+            raise ValueError(f"expected values for the keys {sorted(structure)}, not {values!r}")
+        return [leaf for key in sorted(structure) for leaf in flatten_as(structure[key], values[key])]
+    if isinstance(structure, (tuple, list)):
+        if not isinstance(values, (tuple, list)) or len(values) != len(structure):
+            raise ValueError(f"expected {len(structure)} values, not {values!r}")
+        return [
+            leaf for part, value in zip(structure, values, strict=True) for leaf in flatten_as(part, value)
+        ]
+    return [values]
+
+
+def tuples(structure: Any) -> Any:
+    """The structure with its lists as tuples."""
+    if isinstance(structure, Mapping):
+        return {key: tuples(value) for key, value in structure.items()}
+    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
+        return type(structure)(*map(tuples, structure))
+    if isinstance(structure, (tuple, list)):
+        return tuple(map(tuples, structure))
+    return structure

@@ -1,0 +1,162 @@
+"""Specs of sparse and ragged tensors, and the specs of results, found by running a kernel on zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfreel.tf.values.dtypes import DType, as_dtype, float32, int64
+from tfreel.tf.values.handles import RaggedValue, SparseValue
+from tfreel.tf.values.shapes import TensorShape, TensorSpec
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class SparseTensorSpec:
+    """The shape and dtype of a sparse tensor that is still to come."""
+
+    shape: TensorShape
+    dtype: DType
+
+    def __init__(self, shape: Any = None, dtype: Any = float32) -> None:
+        object.__setattr__(self, "shape", TensorShape(shape))
+        object.__setattr__(self, "dtype", as_dtype(dtype))
+
+    def __repr__(self) -> str:
+        return f"SparseTensorSpec({self.shape!r}, {self.dtype!r})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class RaggedTensorSpec:
+    """The shape and dtype of a ragged tensor that is still to come."""
+
+    shape: TensorShape
+    dtype: DType
+    ragged_rank: int
+    row_splits_dtype: DType
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: Any = int64,
+    ) -> None:
+        known = TensorShape(shape)
+        if ragged_rank is None:
+            ragged_rank = (known.rank or 1) - 1
+        object.__setattr__(self, "shape", known)
+        object.__setattr__(self, "dtype", as_dtype(dtype))
+        object.__setattr__(self, "ragged_rank", ragged_rank)
+        object.__setattr__(self, "row_splits_dtype", as_dtype(row_splits_dtype))
+
+    def __repr__(self) -> str:
+        parts = f"{self.shape!r}, {self.dtype!r}, {self.ragged_rank}, {self.row_splits_dtype!r}"
+        return f"RaggedTensorSpec({parts})"
+
+
+def spec_of(value: Any) -> Any:
+    """The spec of a plain value."""
+    if isinstance(value, SparseValue):
+        return SparseTensorSpec([None] * len(value.dense_shape), value.values.dtype)
+    if isinstance(value, RaggedValue):
+        depth, inner, shape = 1, value.values, [len(value.row_splits) - 1, None]
+        while isinstance(inner, RaggedValue):
+            depth, inner, shape = depth + 1, inner.values, [*shape, None]
+        return RaggedTensorSpec([*shape, *inner.shape[1:]], inner.dtype, depth, value.row_splits.dtype)
+    return TensorSpec(value.shape, as_dtype(value.dtype))
+
+
+# Unknown sizes are tried twice: what differs in the results is unknown too. Odd and apart, so that they do not
+# fit to each other by chance.
+_TRIES = (3, 5)
+_RANKS: tuple[tuple[int | None, ...], ...] = (
+    (None, None, 3),
+    (),
+    (None,),
+    (None, None),
+    (None, None, None, 3),
+)
+
+
+def probed(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """The specs of what a kernel gives, of arguments in which specs stand for values.
+
+    The kernel runs on zeros of the right shape. Where not even the rank is known, some are tried, and of the results only
+    the dtype is.
+    """
+    unranked = _any_spec((args, options), lambda spec: spec.shape.rank is None)
+    if not unranked:
+        return _merged(*(_tried(kernel, args, options, size, None) for size in _TRIES))
+    failures: list[Exception] = []
+    for shape in _RANKS:
+        try:
+            found = _tried(kernel, args, options, _TRIES[0], shape)
+        except Exception as error:  # noqa: BLE001 - any: the rank did not suit the kernel
+            failures.append(error)
+        else:
+            return _map_specs(found, lambda spec: TensorSpec(None, spec.dtype))
+    raise failures[0]
+
+
+def _tried(kernel: Any, args: Any, options: Any, size: int, unranked: Any) -> Any:
+    def zeros(spec: Any) -> Any:
+        shape = spec.shape.sizes if spec.shape.rank is not None else unranked
+        return _zeros(spec, tuple(size if each is None else each for each in shape))
+
+    with np.errstate(all="ignore"):
+        found = kernel(*_map_specs(args, zeros), **_map_specs(options, zeros))
+    return _map_values(found, spec_of)
+
+
+def _zeros(spec: Any, shape: tuple[int, ...]) -> Any:
+    if not isinstance(spec, TensorSpec):
+        raise TypeError(f"no zeros for {spec!r}")
+    if spec.dtype.name == "string":
+        return np.full(shape, b"0", object)
+    return np.zeros(shape, spec.dtype.numpy)
+
+
+def _merged(first: Any, second: Any) -> Any:
+    """What two tries agree on."""
+    if isinstance(first, dict):
+        return {key: _merged(first[key], second[key]) for key in first}
+    if isinstance(first, (list, tuple)):
+        return type(first)([_merged(a, b) for a, b in zip(first, second, strict=True)])
+    if not isinstance(first, TensorSpec):
+        return first
+    if first.shape.rank != second.shape.rank:
+        return TensorSpec(None, first.dtype)
+    sizes = zip(first.shape.as_list(), second.shape.as_list(), strict=True)
+    return TensorSpec([a if a == b else None for a, b in sizes], first.dtype)
+
+
+_SPECS = (TensorSpec, SparseTensorSpec, RaggedTensorSpec)
+
+
+def _map_specs(argument: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(argument, _SPECS):
+        return change(argument)
+    if type(argument) in (list, tuple):
+        return type(argument)([_map_specs(each, change) for each in argument])
+    if type(argument) is dict:
+        return {key: _map_specs(each, change) for key, each in argument.items()}
+    return argument
+
+
+def _map_values(found: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(found, dict):
+        return {key: _map_values(each, change) for key, each in found.items()}
+    if isinstance(found, (list, tuple)) and not isinstance(found, (SparseValue, RaggedValue)):
+        return type(found)([_map_values(each, change) for each in found])
+    if isinstance(found, bytes):
+        found = np.array(found, object)
+    return change(np.asarray(found) if isinstance(found, np.generic) else found)
+
+
+def _any_spec(argument: Any, test: Callable[[Any], bool]) -> bool:
+    found: list[bool] = []
+    _map_specs(argument, lambda spec: found.append(test(spec)))
+    return any(found)
