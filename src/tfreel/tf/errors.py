@@ -100,7 +100,7 @@ class ResourceExhaustedError(OpError):
 
 
 class FailedPreconditionError(OpError):
-    """It cannot be done in this state: the writer is closed, the path is a folder, …"""
+    """It cannot be done in this state: the writer is closed, the path is a folder."""
 
     code = 9
 

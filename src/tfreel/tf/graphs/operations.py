@@ -1,7 +1,8 @@
 """Operations, which run at once on values and become nodes of a graph on promises; and how a graph is run.
 
-An operation is made of a *kernel*: a function of plain values (arrays, lists of them, Python values). Called with handles
-that have values, it runs. Called with one that is a promise, it becomes a node, and gives promises of its results.
+An operation is made of a *kernel*: a function of plain values (arrays, lists of them, Python values). Called
+with handles that have values, it runs. Called with one that is a promise, it becomes a node, and gives promises of its
+results.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ class Operation:
 
     Attributes:
         kernel: The function of plain values.
-        infer: The specs of the results, of arguments in which specs stand for tensors. Without it the kernel itself is
+        infer: The specs of the results, of arguments in which specs stand for tensors. Without it the kernel
+        itself is
             asked, with zeros.
-        rows: The same as the kernel for many rows at once, of arguments in which columns stand for tensors. Without it
+        rows: The same as the kernel for many rows at once, of arguments in which columns stand for tensors.
+        Without it
             the kernel is run row by row.
     """
 
@@ -155,7 +158,7 @@ class Run:
 
 
 def _needed(node: Any, done: Iterable[Any]) -> list[Any]:
-    """The nodes that have to run for one, itself the last; without recursion, which deep graphs would exhaust."""
+    """The nodes that have to run for one, itself the last; without recursion: graphs may be deep."""
     seen, order, stack = set(done), [], [(node, False)]
     while stack:
         current, entered = stack.pop()

@@ -1,6 +1,7 @@
 """Columns of rows: the same result of a graph for many elements at once.
 
-Where all rows have one shape, a column is one array; else it is a list. What an operation does with whole columns must be
+Where all rows have one shape, a column is one array; else it is a list. What an operation does with whole
+columns must be
 the same, to the last bit, as what its kernel does with each row.
 """
 
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tfreel.columns.parse import Picked
 from tfreel.columns.strings import BytesColumn
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.values.dtypes import as_dtype
@@ -89,8 +91,39 @@ class Strings:
     def part(self, begin: int, end: int) -> Strings:
         return Strings(self.column[begin:end])
 
-    def joined(self) -> BytesColumn:
-        return self.column
+    def joined(self) -> Array:
+        return self.column.to_numpy()
+
+
+class Records:
+    """Rows of one string each, as the records of a file that was read: nothing has been copied."""
+
+    __slots__ = ("picked",)
+
+    def __init__(self, picked: Picked) -> None:
+        self.picked = picked
+
+    def __len__(self) -> int:
+        return len(self.picked)
+
+    def row(self, i: int) -> Array:
+        return np.array(self.picked[i], object)
+
+    def take(self, rows: Indices) -> Records:
+        order = self.picked.order
+        chosen = rows.astype(np.uint64) if order is None else order[rows]
+        return Records(Picked(self.picked.views, chosen))
+
+    def part(self, begin: int, end: int) -> Records:
+        return self if (begin, end) == (0, len(self)) else self.take(np.arange(begin, end))
+
+    def joined(self) -> Array:
+        made = np.empty(len(self), object)
+        if self.picked.order is None:
+            made[:] = [record for view in self.picked.views for record in view.to_list()]
+        else:
+            made[:] = [self.picked[i] for i in range(len(self))]
+        return made
 
 
 class Listed:
@@ -185,7 +218,24 @@ def concatenated(columns: Sequence[Column]) -> Column:
             return Dense(np.concatenate(arrays))
     if all(isinstance(each, Strings) for each in columns):
         return Strings(_strings_joined([each.column for each in columns if isinstance(each, Strings)]))
+    if all(isinstance(each, Records) for each in columns):
+        return Records(_records_joined([each.picked for each in columns if isinstance(each, Records)]))
     return collected([each.row(i) for each in columns for i in range(len(each))])
+
+
+def _records_joined(parts: list[Picked]) -> Picked:
+    views: list[Any] = []
+    begins: dict[tuple[int, ...], int] = {}
+    orders, end = [], 0
+    for part in parts:
+        key = tuple(map(id, part.views))
+        if key not in begins:
+            begins[key] = end
+            views.extend(part.views)
+            end += sum(len(view) if hasattr(view, "first_record") else 1 for view in part.views)
+        order = np.arange(len(part), dtype=np.uint64) if part.order is None else part.order
+        orders.append(order + np.uint64(begins[key]))
+    return Picked(tuple(views), np.concatenate(orders))
 
 
 def _strings_joined(columns: list[BytesColumn]) -> BytesColumn:
@@ -203,7 +253,12 @@ def taken_apart(value: Any) -> Column:
     unstack = UNSTACKS.get(type(value))
     if unstack is not None:
         return unstack(value)
-    return Strings(value) if isinstance(value, BytesColumn) else Dense(value)
+    return Dense(value)
+
+
+def settled(column: Column) -> Column:
+    """The column as one array, if its rows are strings: what came out of a file is not held any longer."""
+    return Dense(column.joined()) if isinstance(column, (Strings, Records)) else column
 
 
 def repeated(value: Any, count: int) -> Column:
@@ -215,11 +270,7 @@ def repeated(value: Any, count: int) -> Column:
 
 
 def aligned(arguments: Iterable[Any]) -> list[Any]:
-    """Arrays for columns and values, shaped so that what broadcasts within the rows does so for all of them.
-
-    Raises:
-        NotAlignedError: A column is not one array.
-    """
+    """Arrays for columns and values, shaped so that what broadcasts within the rows does so for all."""
     arguments = list(arguments)
     ranks = [each.array.ndim - 1 if isinstance(each, Dense) else np.ndim(each) for each in arguments]
     most = max(ranks)
@@ -235,7 +286,7 @@ def _aligned(argument: Any, missing: int) -> Any:
 
 def is_column(argument: object) -> bool:
     """Whether it stands for many rows."""
-    return isinstance(argument, (Dense, Strings, Listed)) or hasattr(argument, "joined")
+    return hasattr(argument, "joined")
 
 
 def all_dense(arguments: Iterable[Any]) -> bool:

@@ -1,6 +1,7 @@
-"""What tensors can do by themselves: arithmetic, comparison, slicing; and operations that work on each value alone.
+"""What tensors can do by themselves: arithmetic, comparison, slicing; and operations on each value alone.
 
-TensorFlow does not mix dtypes: a tensor and a Python number have the tensor's dtype, two tensors must have the same.
+TensorFlow does not mix dtypes: a tensor and a Python number have the tensor's dtype, two tensors must have
+the same.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def same_dtype(x: Any, y: Any) -> tuple[Array, Array]:
     if x.dtype != y.dtype:
         first, second = as_dtype(x.dtype).name, as_dtype(y.dtype).name
         raise InvalidArgumentError(
-            f"cannot compute as input #1(zero-based) was expected to be a {first} tensor but is a {second} tensor;"
-            f" tf.cast makes one of the other"
+            f"cannot compute as input #1(zero-based) was expected to be a {first} tensor but is a {second} tensor"
+            "; tf.cast makes one of the other"
         )
     return x, y
 
@@ -163,8 +164,8 @@ def _whole(part: Any) -> int:
     made = np.asarray(part)
     if made.ndim or made.dtype.kind not in "iu":
         raise TypeError(
-            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors"
-            f" are valid indices, got {part!r}"
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64"
+            f" tensors are valid indices, got {part!r}"
         )
     return int(made)
 

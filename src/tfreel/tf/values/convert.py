@@ -13,11 +13,12 @@ _INT32 = np.iinfo(np.int32)
 
 
 def array(value: Any, dtype: Any = None) -> Array:
-    """The array that TensorFlow would make of a value: whole numbers are int32, others float32, text is bytes.
+    """The array that TensorFlow would make of a value: whole numbers are int32, others float32, text bytes.
 
     Args:
         value: A number, text, bytes, an array, a tensor, or lists of these.
-        dtype: What the array has to be of. A value that it cannot hold is an error; an array of another dtype too.
+        dtype: What the array has to be of. A value that it cannot hold is an error; an array of another dtype
+        too.
 
     Raises:
         TypeError: It cannot be had as this dtype.

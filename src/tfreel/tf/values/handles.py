@@ -1,8 +1,8 @@
 """Handles: what users hold in their hands, with a value behind it or with a promise of one.
 
-A handle is a `Tensor`, a `SparseTensor` or a `RaggedTensor`. It has either a *value* (a plain array, or named arrays)
-or a *source*: the output of a node of a graph, which has a value only when that graph is run. Graphs come into being
-where functions of users are traced, and around the readers and iterators of first-generation code.
+A handle is a `Tensor`, a `SparseTensor` or a `RaggedTensor`. It has either a *value* (a plain array, or named
+arrays) or a *source*: the output of a node of a graph, which has a value only when that graph is run. Graphs come
+into being where functions of users are traced, and around the readers and iterators of first-generation code.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-
-from tfreel.columns.strings import BytesColumn
 
 if TYPE_CHECKING:
     from tfreel.tf.graphs.operations import Node
@@ -97,14 +95,11 @@ class Handle:
         """
         if self._source is not None:
             return self._source.node.value_now(self._source.position)
-        if isinstance(self._held, BytesColumn):
-            self._held = self._held.to_numpy()
         return self._held
 
-    @property
-    def held(self) -> Any:
-        """The value as it was made, which for strings may be a column still."""
-        return self._held if self._source is None else self.value()
+    def known_spec(self) -> Any:
+        """All that is known of a promise."""
+        return self.promise.spec
 
 
 # Which class of handle stands for which class of value; arrays are the rest.
@@ -129,7 +124,7 @@ def handle_class(value_class: type) -> type[Handle]:
 def wrap(value: Any) -> Any:
     """Handles for values, also in lists, tuples and dicts; what is a handle already stays one."""
     kind = type(value)
-    if kind is np.ndarray or kind in (SparseValue, RaggedValue, BytesColumn):
+    if kind is np.ndarray or kind in (SparseValue, RaggedValue):
         return handle_class(kind).of(value)
     if isinstance(value, np.generic):
         return handle_class(np.ndarray).of(np.asarray(value))

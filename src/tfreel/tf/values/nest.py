@@ -1,6 +1,7 @@
 """Structures of values, as datasets give them: tuples, dicts, named tuples, and these within each other.
 
-Dicts are taken apart in the order of their sorted keys, as TensorFlow does, and keep their own when they are put
+Dicts are taken apart in the order of their sorted keys, as TensorFlow does, and keep their own when they are
+put
 together again. Lists are structures where functions give them, and tensors where they are data.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.values.dtypes import DType, as_dtype, float32, int64
-from tfreel.tf.values.handles import RaggedValue, SparseValue
+from tfreel.tf.values.handles import NotTracedError, RaggedValue, SparseValue
 from tfreel.tf.values.shapes import TensorShape, TensorSpec
 
 
@@ -57,8 +58,17 @@ class RaggedTensorSpec:
         return f"RaggedTensorSpec({parts})"
 
 
+@dataclass(frozen=True, slots=True)
+class DatasetSpec:
+    """The specs of the elements of a dataset that is itself an element."""
+
+    element_spec: Any
+
+
 def spec_of(value: Any) -> Any:
     """The spec of a plain value."""
+    if hasattr(value, "element_spec"):
+        return DatasetSpec(value.element_spec)
     if isinstance(value, SparseValue):
         return SparseTensorSpec([None] * len(value.dense_shape), value.values.dtype)
     if isinstance(value, RaggedValue):
@@ -69,9 +79,10 @@ def spec_of(value: Any) -> Any:
     return TensorSpec(value.shape, as_dtype(value.dtype))
 
 
-# Unknown sizes are tried twice: what differs in the results is unknown too. Odd and apart, so that they do not
-# fit to each other by chance.
-_TRIES = (3, 5)
+# Unknown sizes are tried several times: what differs in the results is unknown too. 1 fits to everything, and
+# 3 and 5
+# to nothing by chance.
+_TRIES = (3, 5, 1)
 _RANKS: tuple[tuple[int | None, ...], ...] = (
     (None, None, 3),
     (),
@@ -84,26 +95,44 @@ _RANKS: tuple[tuple[int | None, ...], ...] = (
 def probed(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """The specs of what a kernel gives, of arguments in which specs stand for values.
 
-    The kernel runs on zeros of the right shape. Where not even the rank is known, some are tried, and of the results only
-    the dtype is.
+    The kernel runs on zeros of the right shape. Where not even the rank is known, some are tried, and only
+    the dtype is
+    known of the results.
+
+    Raises:
+        NotTracedError: It works for none of the sizes that were tried.
     """
-    unranked = _any_spec((args, options), lambda spec: spec.shape.rank is None)
-    if not unranked:
-        return _merged(*(_tried(kernel, args, options, size, None) for size in _TRIES))
-    failures: list[Exception] = []
-    for shape in _RANKS:
-        try:
-            found = _tried(kernel, args, options, _TRIES[0], shape)
-        except Exception as error:  # noqa: BLE001 - any: the rank did not suit the kernel
-            failures.append(error)
-        else:
-            return _map_specs(found, lambda spec: TensorSpec(None, spec.dtype))
-    raise failures[0]
+    given = (args, options)
+    if _all_specs(given, lambda spec: spec.shape.is_fully_defined()):
+        return _tried(kernel, args, options, 0, None)
+    unranked = not _all_specs(given, lambda spec: spec.shape.rank is not None)
+    found = []
+    for size in _TRIES:
+        for shape in _RANKS if unranked else (None,):
+            try:
+                found.append(_tried(kernel, args, options, size, shape))
+            except NotTracedError:
+                raise
+            except Exception:  # noqa: BLE001, S112 - any: this size did not suit the kernel
+                continue
+            else:
+                break
+    if not found:
+        raise NotTracedError("the shape of a result")
+    if unranked:
+        return _map_specs(found[0], lambda spec: TensorSpec(None, spec.dtype))
+    sizes_all_fit = len(found) == len(_TRIES)
+    merged = functools.reduce(_merged, found)
+    return merged if sizes_all_fit else _map_specs(merged, _of_unknown_sizes)
+
+
+def _of_unknown_sizes(spec: Any) -> Any:
+    return TensorSpec(None if spec.shape.rank is None else [None] * spec.shape.rank, spec.dtype)
 
 
 def _tried(kernel: Any, args: Any, options: Any, size: int, unranked: Any) -> Any:
     def zeros(spec: Any) -> Any:
-        shape = spec.shape.sizes if spec.shape.rank is not None else unranked
+        shape = unranked if spec.shape.sizes is None else spec.shape.sizes
         return _zeros(spec, tuple(size if each is None else each for each in shape))
 
     with np.errstate(all="ignore"):
@@ -156,7 +185,7 @@ def _map_values(found: Any, change: Callable[[Any], Any]) -> Any:
     return change(np.asarray(found) if isinstance(found, np.generic) else found)
 
 
-def _any_spec(argument: Any, test: Callable[[Any], bool]) -> bool:
+def _all_specs(argument: Any, test: Callable[[Any], bool]) -> bool:
     found: list[bool] = []
     _map_specs(argument, lambda spec: found.append(test(spec)))
-    return any(found)
+    return all(found)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tfreel.columns.strings import BytesColumn
 from tfreel.tf.values.dtypes import DType, as_dtype
 from tfreel.tf.values.handles import Array, Handle, NotTracedError, stands_for
-from tfreel.tf.values.shapes import TensorShape
+from tfreel.tf.values.shapes import TensorShape, TensorSpec
 
 
 @stands_for(np.ndarray)
@@ -40,7 +39,7 @@ class Tensor(Handle):
         if self._source is not None:
             dtype: DType = self._source.spec.dtype
             return dtype
-        return as_dtype(object if isinstance(self._held, BytesColumn) else self._held.dtype)
+        return as_dtype(self._held.dtype)
 
     @property
     def ndim(self) -> int | None:
@@ -70,6 +69,10 @@ class Tensor(Handle):
         known = self.shape.merge_with(shape)
         if self._source is not None:
             self._shape = known
+
+    def known_spec(self) -> TensorSpec:
+        """All that is known of a promise."""
+        return TensorSpec(self.shape, self.dtype)
 
     def numpy(self) -> Any:
         """The values: an array, or a scalar for a tensor without dimensions."""

@@ -1,0 +1,251 @@
+"""Stages between elements and batches: batch, padded_batch, ragged_batch, unbatch, window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tfreel.tf.data.batch_specs import with_first, without_first
+from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, merged
+from tfreel.tf.data.padding import Padding
+from tfreel.tf.data.ragged_batches import ragged, ragged_specs
+from tfreel.tf.errors import InvalidArgumentError, OpError
+from tfreel.tf.graphs.rows import Column, Dense, Listed, taken_apart
+from tfreel.tf.values import nest
+from tfreel.tf.values.specs import DatasetSpec
+
+
+def batched_cardinality(count: int, size: int, *, drop_remainder: bool) -> int:
+    """How many batches so many elements are."""
+    if count < 0:
+        return count
+    return count // size if drop_remainder else -(-count // size)
+
+
+class _Groups:
+    """Elements in groups of one size, several groups at a time where they come so."""
+
+    def __init__(self, source: Stage, size: int, *, drop_remainder: bool) -> None:
+        self._source = source
+        self._size = size
+        self._drop_remainder = drop_remainder
+
+    def groups(self, most: int | None) -> Iterator[tuple[Chunk, int] | Fault]:
+        """The elements of some groups, and how many groups they are. A fault ends the group it is in."""
+        pending: list[Chunk] = []
+        count = 0
+        for item in self._source.chunks(None if most is None else most * self._size):
+            if isinstance(item, Fault):
+                pending, count = [], 0
+                yield item
+                continue
+            pending.append(item)
+            count += item.count
+            if count >= self._size:
+                whole = merged(pending)
+                end = count - count % self._size
+                yield whole.part(0, end), end // self._size
+                pending = [whole.part(end, count)] if end < count else []
+                count -= end
+        if count and not self._drop_remainder:
+            yield merged(pending), 1
+
+    def cardinality(self) -> int:
+        return batched_cardinality(
+            self._source.cardinality(), self._size, drop_remainder=self._drop_remainder
+        )
+
+
+class Batched:
+    """Elements stacked in batches.
+
+    Args:
+        stack: What makes one value of the rows of a column, for the leaf of this number; by default they are
+        stacked.
+        specs: Of the batches.
+    """
+
+    def __init__(
+        self,
+        source: Stage,
+        size: int,
+        *,
+        drop_remainder: bool,
+        stack: Callable[[int, Column], Any] | None = None,
+        specs: Any = None,
+    ) -> None:
+        self._groups = _Groups(source, size, drop_remainder=drop_remainder)
+        self._stack = stack
+        self.specs = specs
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        for item in self._groups.groups(most):
+            if isinstance(item, Fault):
+                yield item
+                continue
+            chunk, groups = item
+            if self._stack is None and all(isinstance(column, Dense) for column in chunk.columns):
+                yield Chunk(chunk.structure, [_reshaped(column, groups) for column in chunk.columns], groups)
+            else:
+                yield from self._one_by_one(chunk, groups)
+
+    def _one_by_one(self, chunk: Chunk, groups: int) -> Iterator[Item]:
+        size = chunk.count // groups
+        for i in range(groups):
+            part = chunk.part(i * size, (i + 1) * size)
+            try:
+                values = [self._stacked(leaf, column) for leaf, column in enumerate(part.columns)]
+            except OpError as error:
+                yield Fault(error)
+            else:
+                yield Chunk(chunk.structure, [_of_one(value) for value in values], 1)
+
+    def _stacked(self, leaf: int, column: Column) -> Any:
+        return column.joined() if self._stack is None else self._stack(leaf, column)
+
+    def cardinality(self) -> int:
+        return self._groups.cardinality()
+
+
+def _of_one(value: Any) -> Column:
+    return Dense(value[np.newaxis]) if isinstance(value, np.ndarray) else Listed([value])
+
+
+def _reshaped(column: Any, groups: int) -> Dense:
+    array = column.array
+    return Dense(array.reshape(groups, len(array) // groups, *array.shape[1:]))
+
+
+def batch(source: Stage, size: int, *, drop_remainder: bool) -> Batched:
+    """Elements of one shape in batches."""
+    first = size if drop_remainder else None
+    specs = None if source.specs is None else nest.mapped(lambda spec: with_first(spec, first), source.specs)
+    return Batched(source, size, drop_remainder=drop_remainder, specs=specs)
+
+
+def padded_batch(source: Stage, size: int, padding: Padding, *, drop_remainder: bool) -> Batched:
+    """Elements in batches, made as long as the longest."""
+    specs = None if source.specs is None else padding.specs(source.specs, size if drop_remainder else None)
+    return Batched(source, size, drop_remainder=drop_remainder, stack=padding.stacked, specs=specs)
+
+
+def ragged_batch(source: Stage, size: int, row_splits_dtype: Any, *, drop_remainder: bool) -> Batched:
+    """Elements of different shapes in batches of rows of different lengths."""
+    specs = source.specs and ragged_specs(source.specs, size if drop_remainder else None, row_splits_dtype)
+    known = None if source.specs is None else nest.flatten(source.specs)
+
+    def stacked(leaf: int, column: Column) -> Any:
+        return ragged(column, None if known is None else known[leaf], row_splits_dtype)
+
+    return Batched(source, size, drop_remainder=drop_remainder, stack=stacked, specs=specs)
+
+
+class Unbatched:
+    """The elements of batches."""
+
+    def __init__(self, source: Stage) -> None:
+        self._source = source
+        self.specs = None if source.specs is None else nest.mapped(without_first, source.specs)
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        for item in self._source.chunks(None):
+            if isinstance(item, Fault):
+                yield item
+                continue
+            for i in range(item.count):
+                columns = [taken_apart(value) for value in item.values(i)]
+                counts = {len(column) for column in columns}
+                if len(counts) != 1:
+                    yield Fault(
+                        InvalidArgumentError(f"the parts of a batch have different lengths: {sorted(counts)}")
+                    )
+                elif count := counts.pop():
+                    yield Chunk(item.structure, columns, count)
+
+    def cardinality(self) -> int:
+        return UNKNOWN
+
+
+class Windows:
+    """Datasets of some elements each, which may overlap or leave some out."""
+
+    def __init__(
+        self,
+        source: Stage,
+        size: int,
+        shift: int,
+        stride: int,
+        *,
+        drop_remainder: bool,
+        dataset: Callable[[Stage], Any],
+    ) -> None:
+        self._source = source
+        self._size = size
+        self._shift = shift
+        self._stride = stride
+        self._drop_remainder = drop_remainder
+        self._dataset = dataset
+        self.specs = None if source.specs is None else nest.mapped(DatasetSpec, source.specs)
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        span = (self._size - 1) * self._stride + 1
+        held: Chunk | None = None
+        skip = 0
+        for item in self._source.chunks(None):
+            if isinstance(item, Fault):
+                yield item
+                continue
+            held = item if held is None else merged([held, item])
+            while held is not None:
+                if skip:
+                    gone = min(skip, held.count)
+                    skip -= gone
+                    held = held.part(gone, held.count) if gone < held.count else None
+                    continue
+                if held.count < span:
+                    break
+                yield self._window(held, span)
+                skip = self._shift
+        while held is not None and not self._drop_remainder:
+            gone = min(skip, held.count)
+            if gone == held.count:
+                return
+            held, skip = held.part(gone, held.count), self._shift
+            yield self._window(held, min(span, held.count))
+
+    def _window(self, held: Chunk, span: int) -> Chunk:
+        chosen = held.take(np.arange(0, span, self._stride))
+        datasets = [
+            self._dataset(Given(Chunk(0, [column], chosen.count), spec))
+            for column, spec in zip(chosen.columns, self._leaf_specs(chosen), strict=True)
+        ]
+        return Chunk(chosen.structure, [Listed([each]) for each in datasets], 1)
+
+    def _leaf_specs(self, chunk: Chunk) -> list[Any]:
+        return [None] * len(chunk.columns) if self._source.specs is None else nest.flatten(self._source.specs)
+
+    def cardinality(self) -> int:
+        count = self._source.cardinality()
+        if count < 0:
+            return count
+        span = (self._size - 1) * self._stride + 1
+        if self._drop_remainder:
+            return 0 if count < span else (count - span) // self._shift + 1
+        return -(-count // self._shift)
+
+
+class Given:
+    """Elements that are there already."""
+
+    def __init__(self, chunk: Chunk, specs: Any) -> None:
+        self._chunk = chunk
+        self.specs = specs
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        if self._chunk.count:
+            yield self._chunk
+
+    def cardinality(self) -> int:
+        return self._chunk.count

@@ -1,0 +1,542 @@
+"""`tf.data.Dataset`: elements that come one after the other, made by stages put behind each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tfreel.ahead import ReadAhead
+from tfreel.tf.data import batching, interleaving, mapping, ordering, sources
+from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Fault, Item, Stage
+from tfreel.tf.data.padding import Padding
+from tfreel.tf.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tfreel.tf.ops.chance import op_seeds
+from tfreel.tf.values import nest
+from tfreel.tf.values.convert import array
+from tfreel.tf.values.dtypes import as_dtype, int64
+from tfreel.tf.values.handles import Handle, wrap
+from tfreel.tf.values.shapes import TensorShape, TensorSpec
+
+AUTOTUNE = -1
+
+
+def whole(value: Any, what: str) -> int:
+    """A whole number out of a Python value or a tensor.
+
+    Raises:
+        TypeError: It is none.
+    """
+    made = array(value)
+    if made.ndim or made.dtype.kind not in "iu":
+        raise TypeError(f"{what} must be a whole number, not {value!r}")
+    return int(made)
+
+
+class Dataset:
+    """Elements that come one after the other. Every method gives a new dataset and leaves this one as it is.
+
+    Example:
+        >>> ds = tf.data.Dataset.range(5).map(lambda x: x * x).batch(2)
+        >>> [batch.numpy().tolist() for batch in ds]
+        [[0, 1], [4, 9], [16]]
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+
+    # Where elements come from
+    # -------------------------------------------------------------------------------------
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = int64, name: str | None = None) -> Dataset:
+        """Numbers, as Python's range gives them."""
+        return Dataset(sources.Range(*_range_of(args), output_type))
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """The rows of tensors: the first rows of all of them, then the second ones."""
+        return Dataset(sources.Slices(*_tensors(tensors)))
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """Tensors, as the only element."""
+        return Dataset(sources.Single(*_tensors(tensors)))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a generator gives, which is made anew for each pass."""
+        if not callable(generator):
+            raise TypeError("`generator` must be a Python callable, which returns something to iterate over")
+        specs = output_signature
+        if specs is None:
+            if output_types is None:
+                raise TypeError("Either `output_signature` or `output_types` must be given")
+            specs = _signature(output_types, output_shapes)
+        given = tuple(array(each)[()] for each in args or ())
+        return Dataset(sources.Generated(generator, given, nest.tuples(specs)))
+
+    @staticmethod
+    def list_files(
+        file_pattern: Any, shuffle: bool | None = None, seed: int | None = None, name: str | None = None
+    ) -> Dataset:
+        """The names of all files that match a pattern; in random order unless `shuffle` is false."""
+        from tfreel.tf.ops.files import matching_names
+
+        names = matching_names(file_pattern)
+        if not names:
+            raise InvalidArgumentError(f"No files matched pattern: {file_pattern}")
+        found = Dataset.from_tensor_slices(np.array(names, object))
+        return found if shuffle is False else found.shuffle(len(names), seed=seed)
+
+    @staticmethod
+    def random(
+        seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
+        """Random numbers without an end; TensorFlow's own for a seed."""
+        return Dataset(sources.RandomNumbers(op_seeds(seed)))
+
+    @staticmethod
+    def counter(start: int = 0, step: int = 1, dtype: Any = int64, name: str | None = None) -> Dataset:
+        """Numbers without an end."""
+        stop = np.iinfo(as_dtype(dtype).numpy).max if step > 0 else np.iinfo(as_dtype(dtype).numpy).min
+        return Dataset(sources.Range(start, int(stop), step, dtype))
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """The elements of several datasets side by side, until one of them ends."""
+        if datasets is None:
+            datasets = args[0] if len(args) == 1 else args
+        if isinstance(datasets, Dataset):
+            return datasets
+        if isinstance(datasets, list):
+            raise TypeError("datasets to zip must be a tuple, a dict, or given one by one; not a list")
+        stages = [mapping.stage_of(each) for each in nest.flatten(datasets)]
+        return Dataset(ordering.Zipped(datasets, stages))
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """Elements of several datasets; which gives the next one, a dataset of numbers tells."""
+        stages = [mapping.stage_of(each) for each in datasets]
+        choices = mapping.stage_of(choice_dataset)
+        return Dataset(interleaving.Chosen(stages, choices, stop_on_empty=stop_on_empty_dataset))
+
+    # What is done with each
+    # ---------------------------------------------------------------------------------------
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a function gives for each element.
+
+        The function is called once, to see which operations it uses; these are then run for many elements at
+        a time,
+        in all threads. If it looks at values (an ``if``, NumPy), it is called for each element instead.
+        """
+        return Dataset(mapping.Mapped(self.stage, map_func))
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements for which a function is true."""
+        return Dataset(mapping.Filtered(self.stage, predicate))
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements before the first for which a function is false."""
+        return Dataset(mapping.TakenWhile(self.stage, predicate))
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements of the datasets that a function gives for each element."""
+        return Dataset(interleaving.FlatMapped(self.stage, map_func))
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: Any = None,
+        block_length: Any = None,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements of the datasets that a function gives, by turns."""
+        slots = AUTOTUNE if cycle_length is None else whole(cycle_length, "cycle_length")
+        block = 1 if block_length is None else whole(block_length, "block_length")
+        if slots == AUTOTUNE:
+            slots = max(
+                1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            )
+        if slots < 1 or block < 1:
+            raise InvalidArgumentError("cycle_length and block_length must be greater than 0")
+        return Dataset(interleaving.Interleaved(self.stage, map_func, slots=slots, block_length=block))
+
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """What a function gives for each element and a state, which it gives anew for the next."""
+        return Dataset(mapping.Scanned(self.stage, nest.mapped(_tensor, initial_state), scan_func))
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
+        """The last state of a function that is given the state before and each element."""
+        return mapping.reduced(self.stage, initial_state, reduce_func)
+
+    def apply(self, transformation_func: Callable[[Dataset], Any]) -> Any:
+        """What a function makes of this dataset."""
+        made = transformation_func(self)
+        if not isinstance(made, Dataset):
+            raise TypeError(f"`transformation_func` must return a Dataset, not {type(made).__name__}")
+        return made
+
+    # Which, and in what order
+    # -------------------------------------------------------------------------------------
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first elements; all if the count is negative."""
+        return Dataset(ordering.Taken(self.stage, whole(count, "count")))
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """The elements behind the first ones."""
+        return Dataset(ordering.Skipped(self.stage, whole(count, "count")))
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Every `num_shards`-th element, from that of the number `index` on."""
+        shards, number = whole(num_shards, "num_shards"), whole(index, "index")
+        if shards < 0:
+            raise FailedPreconditionError(f"num_shards must not be negative: {shards}")
+        if not 0 <= number < shards:
+            raise InvalidArgumentError(f"index must be from 0 to num_shards - 1, not {number} of {shards}")
+        return Dataset(ordering.Sharded(self.stage, shards, number))
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """The elements again and again: without an end, or so many times."""
+        return Dataset(ordering.Repeated(self.stage, -1 if count is None else whole(count, "count")))
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: Any = None,
+        reshuffle_each_iteration: bool | None = True,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements in random order, through a buffer; for a seed, in the very order of TensorFlow."""
+        size = whole(buffer_size, "buffer_size")
+        if size < 1 and size != UNKNOWN:
+            raise InvalidArgumentError(f"`buffer_size` must be greater than zero, not {size}")
+        seeds = op_seeds(None if seed is None else whole(seed, "seed"))
+        anew = reshuffle_each_iteration is not False
+        return Dataset(ordering.Shuffled(self.stage, None if size == UNKNOWN else size, seeds, anew=anew))
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """The elements of this dataset, and then those of another."""
+        return Dataset(ordering.Concatenated(self.stage, mapping.stage_of(dataset)))
+
+    def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
+        """Pairs of a number and an element."""
+        return Dataset(ordering.Numbered(self.stage, whole(start, "start")))
+
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+        """The elements, kept by the first whole pass: in memory, or in a file."""
+        if filename is None or (isinstance(filename, (str, bytes)) and not filename):
+            return Dataset(ordering.Cached(self.stage))
+        from tfreel.tf.data.kept import KeptInFile
+
+        return Dataset(KeptInFile(self.stage, os.fsdecode(filename)))
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+        """The elements, made ahead by a thread of their own."""
+        size = whole(buffer_size, "buffer_size")
+        if size < -1:
+            raise InvalidArgumentError(f"buffer_size must be >= 0 or tf.data.AUTOTUNE, not {size}")
+        return Dataset(Prefetched(self.stage, size)) if size else self
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """The elements without those that could not be made."""
+        return Dataset(ordering.Tolerant(self.stage, log_warning=log_warning))
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """The elements without those that came before."""
+        from tfreel.tf.data.unique import Unique
+
+        return Dataset(Unique(self.stage))
+
+    # Batches
+    # ------------------------------------------------------------------------------------------------------
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Elements stacked in batches."""
+        return Dataset(
+            batching.batch(self.stage, _batch_size(batch_size), drop_remainder=bool(drop_remainder))
+        )
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Elements of different sizes in batches, made as large as the largest of each."""
+        padding = Padding.of(self.stage.specs, padded_shapes, padding_values)
+        size = _batch_size(batch_size)
+        return Dataset(batching.padded_batch(self.stage, size, padding, drop_remainder=bool(drop_remainder)))
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = int64,
+        name: str | None = None,
+    ) -> Dataset:
+        """Elements of different sizes in batches of rows of different lengths."""
+        size = _batch_size(batch_size)
+        return Dataset(
+            batching.ragged_batch(self.stage, size, row_splits_dtype, drop_remainder=bool(drop_remainder))
+        )
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """The elements of batches."""
+        return Dataset(batching.Unbatched(self.stage))
+
+    def window(
+        self,
+        size: Any,
+        shift: Any = None,
+        stride: Any = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Datasets of some elements each."""
+        count = whole(size, "size")
+        step = count if shift is None else whole(shift, "shift")
+        stride = whole(stride, "stride")
+        if count < 1 or step < 1 or stride < 1:
+            raise InvalidArgumentError("size, shift and stride must be greater than zero")
+        return Dataset(
+            batching.Windows(self.stage, count, step, stride, drop_remainder=drop_remainder, dataset=Dataset)
+        )
+
+    # Looking at it
+    # ------------------------------------------------------------------------------------------------
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the elements, with a spec for each tensor."""
+        specs = self.stage.specs
+        return mapping.specs_of_first(self.stage) if specs is None else specs
+
+    def cardinality(self, name: str | None = None) -> Any:
+        """How many elements there are; INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
+        return wrap(np.array(self.stage.cardinality(), np.int64))
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """The elements with arrays for tensors."""
+        return (nest.mapped(_as_numpy, element) for element in self)
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element.
+
+        Raises:
+            InvalidArgumentError: There is none, or more than one.
+        """
+        found = list(self.take(2))
+        if len(found) != 1:
+            raise InvalidArgumentError(
+                "Dataset had more than one element." if found else "Dataset was empty."
+            )
+        return found[0]
+
+    def with_options(self, options: Any, name: str | None = None) -> Dataset:
+        """The dataset itself: there is nothing here that options could change."""
+        return self
+
+    def options(self) -> Any:
+        """What could be set with `with_options`."""
+        from tfreel.tf.data.options import Options
+
+        return Options()
+
+    def make_one_shot_iterator(self) -> Any:
+        """An iterator as first-generation code has it."""
+        from tfreel.tf.first.iterators import make_one_shot_iterator
+
+        return make_one_shot_iterator(self)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+        """An iterator as first-generation code has it, that begins when its initializer is run."""
+        from tfreel.tf.first.iterators import make_initializable_iterator
+
+        return make_initializable_iterator(self)
+
+    @property
+    def output_types(self) -> Any:
+        """The dtypes of an element, as first-generation code asks for them."""
+        return nest.mapped(lambda spec: spec.dtype, self.element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of an element, as first-generation code asks for them."""
+        return nest.mapped(lambda spec: spec.shape, self.element_spec)
+
+    def __iter__(self) -> DatasetIterator:
+        return DatasetIterator(self)
+
+    def __len__(self) -> int:
+        count = self.stage.cardinality()
+        if count == INFINITE:
+            raise TypeError("The dataset is infinite.")
+        if count == UNKNOWN:
+            raise TypeError("The dataset length is unknown.")
+        return count
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<_{type(self.stage).__name__}Dataset element_spec={self.stage.specs!r}>"
+
+
+class DatasetIterator:
+    """One pass through a dataset."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._items = dataset.stage.chunks(None)
+        self._chunk: Any = None
+        self._next = 0
+        self._given = 0
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the elements."""
+        return self._dataset.element_spec
+
+    def __iter__(self) -> DatasetIterator:
+        return self
+
+    def __next__(self) -> Any:
+        while self._chunk is None or self._next == self._chunk.count:
+            item = next(self._items)
+            if isinstance(item, Fault):
+                raise item.error
+            self._chunk, self._next = item, 0
+        self._next += 1
+        self._given += 1
+        return self._chunk.element(self._next - 1)
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element.
+
+        Raises:
+            OutOfRangeError: There is none.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(
+                f"End of sequence: all {self._given} elements were given; repeat() begins again"
+            ) from None
+
+
+class Prefetched:
+    """The elements, made ahead by a thread of their own."""
+
+    def __init__(self, source: Stage, depth: int) -> None:
+        self._source = source
+        self._depth = depth
+        self.specs = source.specs
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        ahead = ReadAhead(self._source.chunks(most), 2 if self._depth < 0 else min(self._depth, 4))
+        try:
+            yield from ahead
+        finally:
+            ahead.close()
+
+    def cardinality(self) -> int:
+        return self._source.cardinality()
+
+
+def _as_numpy(leaf: Any) -> Any:
+    if isinstance(leaf, Dataset):
+        return leaf.as_numpy_iterator()
+    return leaf.numpy() if hasattr(leaf, "numpy") else leaf
+
+
+def _tensor(value: Any) -> Any:
+    return value if isinstance(value, Handle) else wrap(array(value))
+
+
+def _range_of(args: tuple[Any, ...]) -> tuple[int, int, int]:
+    numbers = [whole(each, "range") for each in args]
+    if len(numbers) not in (1, 2, 3):
+        raise ValueError(f"range takes one to three numbers, not {len(numbers)}")
+    if len(numbers) == 1:
+        return 0, numbers[0], 1
+    start, stop, step = (*numbers, 1)[:3]
+    if step == 0:
+        raise InvalidArgumentError("step cannot be zero.")
+    return start, stop, step
+
+
+def _batch_size(value: Any) -> int:
+    size = whole(value, "batch_size")
+    if size < 1:
+        raise InvalidArgumentError(f"Batch size must be greater than zero, not {size}")
+    return size
+
+
+def _tensors(tensors: Any) -> tuple[Any, list[Any]]:
+    """The structure of what a user gave, and plain values. Lists are tensors here."""
+    structure = _listed(tensors)
+    leaves = nest.flatten(structure)
+    values = [leaf.tensor if isinstance(leaf, _Leaf) else leaf for leaf in leaves]
+    return structure, [each.value() if isinstance(each, Handle) else array(each) for each in values]
+
+
+class _Leaf:
+    """A list that is one tensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+def _listed(tensors: Any) -> Any:
+    if isinstance(tensors, dict):
+        return {key: _listed(each) for key, each in tensors.items()}
+    if isinstance(tensors, tuple) and hasattr(tensors, "_fields"):
+        return type(tensors)(*map(_listed, tensors))
+    if isinstance(tensors, tuple):
+        return tuple(map(_listed, tensors))
+    if hasattr(tensors, "to_dict") and hasattr(tensors, "columns"):  # a table of pandas is one array
+        return _Leaf(np.asarray(tensors))
+    return _Leaf(tensors)
+
+
+def _signature(types: Any, shapes: Any) -> Any:
+    types = nest.tuples(types)
+    if shapes is None:
+        return nest.mapped(lambda dtype: TensorSpec(None, dtype), types)
+    if not nest.is_nested(types):
+        return TensorSpec(TensorShape(shapes), types)
+    found = [TensorShape(each) for each in nest.flatten_as(types, shapes)]
+    return nest.pack(types, [TensorSpec(s, t) for s, t in zip(found, nest.flatten(types), strict=True)])

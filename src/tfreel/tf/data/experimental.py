@@ -1,0 +1,124 @@
+"""`tf.data.experimental`: older names, most of them for what datasets can do themselves by now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfreel.tf.data.chunks import INFINITE as INFINITE_CARDINALITY
+from tfreel.tf.data.chunks import UNKNOWN as UNKNOWN_CARDINALITY
+from tfreel.tf.data.dataset import AUTOTUNE, Dataset
+from tfreel.tf.values.dtypes import int64
+
+Transformation = Callable[[Dataset], Dataset]
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Counter",
+    "cardinality",
+    "choose_from_datasets",
+    "dense_to_ragged_batch",
+    "enumerate_dataset",
+    "get_single_element",
+    "ignore_errors",
+    "map_and_batch",
+    "parallel_interleave",
+    "prefetch_to_device",
+    "scan",
+    "shuffle_and_repeat",
+    "take_while",
+    "unbatch",
+    "unique",
+]
+
+
+def cardinality(dataset: Dataset) -> Any:
+    """How many elements a dataset has."""
+    return dataset.cardinality()
+
+
+def Counter(start: int = 0, step: int = 1, dtype: Any = int64) -> Dataset:  # noqa: N802 - TensorFlow's name
+    """Numbers without an end."""
+    return Dataset.counter(start, step, dtype)
+
+
+def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Dataset:
+    """Elements of several datasets; which gives the next one, a dataset of numbers tells."""
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def dense_to_ragged_batch(
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = int64
+) -> Transformation:
+    """`Dataset.ragged_batch`, to be applied."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def enumerate_dataset(start: int = 0) -> Transformation:
+    """`Dataset.enumerate`, to be applied."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def get_single_element(dataset: Dataset) -> Any:
+    """The only element of a dataset."""
+    return dataset.get_single_element()
+
+
+def ignore_errors(log_warning: bool = False) -> Transformation:
+    """`Dataset.ignore_errors`, to be applied."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def map_and_batch(
+    map_func: Callable[..., Any],
+    batch_size: Any,
+    num_parallel_batches: Any = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: Any = None,
+) -> Transformation:
+    """`Dataset.map` and `Dataset.batch`, to be applied."""
+    return lambda dataset: dataset.map(map_func).batch(batch_size, drop_remainder)
+
+
+def parallel_interleave(
+    map_func: Callable[..., Any],
+    cycle_length: Any,
+    block_length: Any = 1,
+    sloppy: bool | None = False,
+    buffer_output_elements: Any = None,
+    prefetch_input_elements: Any = None,
+) -> Transformation:
+    """`Dataset.interleave`, to be applied."""
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+    """`Dataset.prefetch`, to be applied: there are no devices here."""
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
+
+
+def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
+    """`Dataset.scan`, to be applied."""
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+    """`Dataset.shuffle` and `Dataset.repeat`, to be applied."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def take_while(predicate: Callable[..., Any]) -> Transformation:
+    """`Dataset.take_while`, to be applied."""
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def unbatch() -> Transformation:
+    """`Dataset.unbatch`, to be applied."""
+    return lambda dataset: dataset.unbatch()
+
+
+def unique() -> Transformation:
+    """`Dataset.unique`, to be applied."""
+    return lambda dataset: dataset.unique()

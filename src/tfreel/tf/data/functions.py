@@ -1,0 +1,105 @@
+"""Functions of the user on elements: traced once where that is possible, else called for each."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tfreel.tf.data.chunks import Chunk, Fault, Item, chunk_of, single, values_of
+from tfreel.tf.errors import InvalidArgumentError
+from tfreel.tf.graphs.tracing import Program, called, trace
+from tfreel.tf.values import nest
+from tfreel.tf.values.shapes import TensorSpec
+from tfreel.tf.values.specs import DatasetSpec, spec_of
+
+_LOG = logging.getLogger("tfreel.tf")
+
+
+class Tracing:
+    """Whether functions are traced at all; tests switch it off, to see that both ways give the same."""
+
+    on = True
+
+
+class Function:
+    """A function of the user.
+
+    Attributes:
+        specs: The structure of what it gives, with specs as leaves; None if only calling it will tell.
+    """
+
+    def __init__(self, function: Callable[..., Any], specs: Any) -> None:
+        self._function = function
+        self._pending = specs is None  # then the first chunk tells what elements are like
+        self._program = None if self._pending else _traced(function, specs)
+        self.specs: Any = None
+        if self._program is not None:
+            self.specs = nest.pack(self._program.structure, self._program.specs())
+
+    def over(self, chunk: Chunk) -> Iterator[Item]:
+        """What it gives for the elements of a chunk, in their order. A fault stands for one of them."""
+        if self._pending:
+            self._program = _traced(self._function, _loose_specs(chunk))
+            self._pending = False
+        if self._program is None:
+            return self._called(chunk)
+        return self._run(self._program, chunk)
+
+    def _run(self, program: Program, chunk: Chunk) -> Iterator[Item]:
+        try:
+            columns = program.for_rows(chunk.columns, chunk.count)
+        except Exception:  # noqa: BLE001 - which element it was, and with what error, is found out one by one
+            yield from _one_by_one(chunk, program)
+        else:
+            yield Chunk(program.structure, columns, chunk.count)
+
+    def _called(self, chunk: Chunk) -> Iterator[Item]:
+        for i in range(chunk.count):
+            try:
+                made = single(*values_of(self.result(chunk.element(i))))
+            except Exception as error:  # noqa: BLE001 - the user's own, to be raised where elements are taken
+                yield Fault(error)
+            else:
+                yield made
+
+    def result(self, element: Any) -> Any:
+        """What it gives for one element, as the user has it."""
+        found = called(self._function, element)
+        if found is None:
+            raise InvalidArgumentError("the function returned None; it has to return tensors")
+        return found
+
+
+def _traced(function: Callable[..., Any], specs: Any) -> Program | None:
+    if not Tracing.on or any(isinstance(leaf, DatasetSpec) for leaf in nest.flatten(specs)):
+        return None
+    program = trace(function, specs)
+    if program is None:
+        name = getattr(function, "__qualname__", repr(function))
+        _LOG.debug("%s asks for values of its tensors, so it is called for each element", name)
+    return program
+
+
+def _loose_specs(chunk: Chunk) -> Any:
+    """Specs for elements like these, of which the next ones may have other sizes."""
+    return nest.pack(chunk.structure, [_loose(spec_of(value)) for value in chunk.values(0)])
+
+
+def _loose(spec: Any) -> Any:
+    return TensorSpec([None] * len(spec.shape), spec.dtype) if isinstance(spec, TensorSpec) else spec
+
+
+def _one_by_one(chunk: Chunk, program: Program) -> Iterator[Item]:
+    """The results for the elements of a chunk of which one is at fault."""
+    sound: list[list[Any]] = []
+    for i in range(chunk.count):
+        try:
+            sound.append(program.for_one(chunk.values(i)))
+        except Exception as error:  # noqa: BLE001 - told in the place of this element
+            if sound:
+                yield chunk_of(program.structure, sound)
+            sound = []
+            yield Fault(error)
+    if sound:
+        yield chunk_of(program.structure, sound)

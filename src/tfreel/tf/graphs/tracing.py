@@ -1,0 +1,139 @@
+"""Tracing: a function of the user is called once, with promises, and becomes a program for whole chunks.
+
+If the function only uses operations that are known here, the graph it leaves behind is all there is to it. If
+it asks a promise for its value (an ``if``, a NumPy function, ``.numpy()``), that cannot be known yet: it has to be
+called for each element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+from tfreel.tf.graphs.operations import Input, Run, flat_values, needed, promises
+from tfreel.tf.graphs.rows import Column, collected, concatenated, repeated
+from tfreel.tf.values import nest
+from tfreel.tf.values.convert import array
+from tfreel.tf.values.handles import Handle, NotTracedError, replaced
+from tfreel.threads import in_threads, thread_count
+
+_ROWS_PER_PART = 4  # of heavy work, such as decoding an image: less than this is not worth a thread
+
+
+def called(function: Callable[..., Any], element: Any) -> Any:
+    """What a function of the user gives for an element: a tuple is given as several arguments."""
+    if isinstance(element, tuple) and not hasattr(element, "_fields"):
+        return function(*element)
+    return function(element)
+
+
+def trace(function: Callable[..., Any], specs: Any) -> Program | None:
+    """The program that a function is, for elements of these specs; None if it has to be called for each."""
+    source = Input("an element of a dataset")
+    try:
+        results = nest.tuples(called(function, promises(source, specs)))
+    except NotTracedError:
+        return None
+    except Exception as error:
+        if _is_untraced(error):
+            return None
+        raise
+    leaves = nest.flatten(results)
+    if any(not _is_tensor(leaf) for leaf in leaves):
+        return None
+    return Program(source, results, [_output(leaf) for leaf in leaves])
+
+
+def _is_untraced(error: BaseException | None) -> bool:
+    """Whether an error came of asking for a value: libraries may have wrapped it."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, NotTracedError):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _is_tensor(leaf: Any) -> bool:
+    return leaf is not None and not hasattr(leaf, "element_spec") and not isinstance(leaf, Mapping)
+
+
+def _output(leaf: Any) -> Any:
+    """A promise, or the value that is the same for all elements."""
+    if isinstance(leaf, Handle):
+        return leaf if leaf.source is not None else leaf.value()
+    return array(leaf)
+
+
+class Program:
+    """What a traced function does.
+
+    Attributes:
+        structure: Of the results; its leaves are nothing that matters.
+    """
+
+    def __init__(self, source: Input, structure: Any, outputs: list[Any]) -> None:
+        self.structure = structure
+        self._source = source
+        self._outputs = outputs
+        wanted = [each.promise.node for each in outputs if isinstance(each, Handle)]
+        self._nodes = [node for node in needed(wanted) if node is not source]
+        self._heavy = any(getattr(getattr(node, "operation", None), "heavy", False) for node in self._nodes)
+
+    def specs(self) -> list[Any]:
+        """The specs of the results."""
+        from tfreel.tf.values.specs import spec_of
+
+        return [each.known_spec() if isinstance(each, Handle) else spec_of(each) for each in self._outputs]
+
+    def for_one(self, values: list[Any]) -> list[Any]:
+        """The results for one element."""
+        run = Run({self._source: values})
+        return [run.value_of(each) if isinstance(each, Handle) else each for each in self._outputs]
+
+    def for_rows(self, columns: list[Column], count: int) -> list[Column]:
+        """The results for many elements, from several threads where the work is heavy enough for these."""
+        parts = min(-(-count // _ROWS_PER_PART), 4 * thread_count()) if self._heavy else 1
+        if parts <= 1:
+            return self._for_part(columns, count)
+        bounds = [count * i // parts for i in range(parts + 1)]
+        pieces = list(pairwise(bounds))
+
+        def work(piece: tuple[int, int], _: object) -> list[Column]:
+            begin, end = piece
+            return self._for_part([each.part(begin, end) for each in columns], end - begin)
+
+        done = in_threads(work, pieces)
+        return [concatenated(same) for same in zip(*done, strict=True)]
+
+    def _for_part(self, columns: list[Column], count: int) -> list[Column]:
+        done: dict[Any, list[Column]] = {self._source: columns}
+
+        def column_of(handle: Handle) -> Column:
+            source = handle.promise
+            return done[source.node][source.position]
+
+        for node in self._nodes:
+            done[node] = _rows_of(node, column_of, count)
+        return [
+            column_of(each) if isinstance(each, Handle) else repeated(each, count) for each in self._outputs
+        ]
+
+
+def _rows_of(node: Any, column_of: Callable[[Handle], Column], count: int) -> list[Column]:
+    """The columns of the results of a node."""
+    operation = getattr(node, "operation", None)
+    if operation is not None and operation.rows is not None:
+        args = replaced(node.args, column_of)
+        options = {key: replaced(each, column_of) for key, each in node.options.items()}
+        found = operation.rows(*args, **options)
+        if found is not None:
+            return found if isinstance(found, list) else [found]
+    return _row_by_row(node, column_of, count)
+
+
+def _row_by_row(node: Any, column_of: Callable[[Handle], Column], count: int) -> list[Column]:
+    results = [flat_values(node.run(lambda handle: column_of(handle).row(i))) for i in range(count)]  # noqa: B023
+    return [collected(list(same)) for same in zip(*results, strict=True)]
