@@ -109,17 +109,6 @@ nb::list feature_names(nb::handle record, std::uint32_t map_field) {
   return names;
 }
 
-// Where a value lies, checked: offsets may be anybody's.
-std::span<const std::byte> value_at(std::span<const std::byte> data,
-                                    std::span<const std::int64_t> offsets, std::size_t i) {
-  const std::int64_t begin = offsets[i];
-  const std::int64_t end = offsets[i + 1];
-  if (begin < 0 || end < begin || static_cast<std::uint64_t>(end) > data.size()) {
-    throw nb::value_error("offsets that do not fit their data");
-  }
-  return data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-}
-
 nb::list split_bytes(const Array<std::uint8_t>& data, const Array<std::int64_t>& offsets) {
   const auto bytes = std::as_bytes(span_of(data));
   const auto places = span_of(offsets);

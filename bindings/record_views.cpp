@@ -1,6 +1,20 @@
 #include "record_views.hpp"
 
+#include <nanobind/stl/pair.h>
+
+#include "arrays.hpp"
+
 namespace tfreel::python {
+
+std::span<const std::byte> value_at(std::span<const std::byte> data,
+                                    std::span<const std::int64_t> offsets, std::size_t i) {
+  const std::int64_t begin = offsets[i];
+  const std::int64_t end = offsets[i + 1];
+  if (begin < 0 || end < begin || static_cast<std::uint64_t>(end) > data.size()) {
+    throw nb::value_error("offsets that do not fit their data");
+  }
+  return data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+}
 
 RecordViews::RecordViews(nb::handle records) {
   const Block* block = nullptr;
@@ -24,9 +38,21 @@ RecordViews::RecordViews(nb::handle records) {
       views_.push_back(std::as_bytes(std::span(PyBytes_AS_STRING(record), size)));
     } else if (nb::try_cast(nb::handle(record), block) && block != nullptr) {
       add_block();
+    } else if (PyTuple_Check(record)) {
+      add_column(record);
     } else {
       views_.push_back(buffers_.emplace_back(record).bytes());
     }
+  }
+}
+
+void RecordViews::add_column(nb::handle column) {
+  std::pair<Array<std::uint8_t>, Array<std::int64_t>> parts;
+  if (!nb::try_cast(column, parts)) throw nb::type_error("a record must be bytes, not a tuple");
+  const auto bytes = std::as_bytes(span_of(parts.first));
+  const auto places = span_of(parts.second);
+  for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+    views_.push_back(value_at(bytes, places, i));
   }
 }
 

@@ -1,7 +1,8 @@
-// Many records from Python, without a copy: a Block, or a list of Blocks and of
-// anything else that holds bytes.
+// Many records from Python, without a copy: a Block, or a list of Blocks, of columns of bytes (as
+// tuples of data and offsets) and of anything else that holds bytes.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <span>
 #include <vector>
@@ -10,6 +11,10 @@
 #include "block.hpp"
 
 namespace tfreel::python {
+
+// Where a value of a column of bytes lies, checked: offsets may be anybody's.
+std::span<const std::byte> value_at(std::span<const std::byte> data,
+                                    std::span<const std::int64_t> offsets, std::size_t i);
 
 class RecordViews {
  public:
@@ -20,6 +25,8 @@ class RecordViews {
   std::span<const std::span<const std::byte>> views() const noexcept { return views_; }
 
  private:
+  void add_column(nb::handle column);
+
   nb::object owner_;  // a Block, or a tuple that nobody else can change
   std::deque<BytesView> buffers_;
   std::vector<std::span<const std::byte>> views_;

@@ -22,6 +22,7 @@ from tfreel.features import (
     VarLenFeature,
 )
 
+from columns_equal import strings as column_of
 from conformance.parsing import example, feature, ints, sequence_example
 
 
@@ -63,6 +64,7 @@ class Ordered:
     as_bytearrays = staticmethod(lambda: [bytearray(record) for record in RECORDS])
     as_views = staticmethod(lambda: [memoryview(record) for record in RECORDS])
     as_array = staticmethod(lambda: np.array(RECORDS, object))
+    as_column = staticmethod(lambda: column_of(b"not this one", *RECORDS)[1:])
 
     @staticmethod
     def as_file() -> Any:
@@ -102,7 +104,9 @@ def test_one_record_is_not_many(records: Any) -> None:
         parse(records, FEATURES)
 
 
-@pytest.mark.parametrize("records", [5, None, ["text"], [None], [np.zeros(4, np.int64)], [b"", 5]])
+@pytest.mark.parametrize(
+    "records", [5, None, ["text"], [None], [np.zeros(4, np.int64)], [b"", 5], [(b"", b"")]]
+)
 def test_records_must_be_bytes(records: Any) -> None:
     with pytest.raises(TypeError):
         parse(records, FEATURES)
@@ -174,6 +178,18 @@ def test_a_missing_feature_is_named_with_its_nearest() -> None:
     ) as caught:
         parse([example({"Labels": ints(1)})], {"label": FixedLenFeature([], "int64")})
     assert "did you mean 'Labels'?" in str(caught.value)
+
+
+def test_a_missing_feature_in_a_column_of_records_is_named_with_its_nearest() -> None:
+    records = column_of(b"", *RECORDS)[1:]
+    with pytest.raises(MissingFeatureError, match=r"is missing in record 0; .*did you mean 'n'"):
+        parse(records, {"N": FixedLenFeature([], "int64")})
+
+
+def test_offsets_that_do_not_fit_are_refused() -> None:
+    column = column_of(*RECORDS)
+    with pytest.raises(ValueError, match="offsets"):
+        parse(BytesColumn(column.data[:-1], column.offsets), FEATURES)
 
 
 def test_a_missing_feature_of_an_empty_record_has_no_nearest() -> None:
@@ -637,6 +653,7 @@ def test_sparse_features_stand_at_their_positions() -> None:
 MEASURE = """
 import resource, sys
 import numpy as np
+from columns_equal import strings as column_of
 from conformance.parsing import example, feature
 from tfreel.columns import parse
 from tfreel.features import FixedLenFeature, RaggedFeature, VarLenFeature

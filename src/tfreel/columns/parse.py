@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tfreel import _core
 from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.plan import Found, Plan, Raw, mismatch, similar
+from tfreel.columns.strings import BytesColumn
 from tfreel.errors import DecodeError, FeatureError, MissingFeatureError, TfreelError
 from tfreel.features.kinds import Feature
 from tfreel.storage.paths import display
@@ -24,7 +25,7 @@ class Picked:
     """Records in blocks or one by one, and the order in which they are meant.
 
     Attributes:
-        views: Blocks, and whatever else holds bytes.
+        views: Blocks, columns of bytes as their data and offsets, and whatever else holds bytes.
         order: Which of all records in them is the first, the second, …; None if they are in order.
     """
 
@@ -34,20 +35,30 @@ class Picked:
     def __len__(self) -> int:
         if self.order is not None:
             return len(self.order)
-        return sum(len(view) if isinstance(view, _core.Block) else 1 for view in self.views)
+        return sum(map(_size, self.views))
 
     def __getitem__(self, row: int) -> bytes:
         if self.order is not None:
             row = int(self.order[row])
         for view in self.views:
-            size = len(view) if isinstance(view, _core.Block) else 1
-            if row < size:
+            size = _size(view)
+            if row >= size:
+                row -= size
+            elif isinstance(view, tuple):
+                data, offsets = view
+                return bytes(data[offsets[row] : offsets[row + 1]])
+            else:
                 return view[row] if isinstance(view, _core.Block) else bytes(view)
-            row -= size
         raise IndexError(row)
 
 
-Records: TypeAlias = Picked | _core.Block | Iterable[Any]
+def _size(view: Any) -> int:
+    if isinstance(view, tuple):
+        return len(view[1]) - 1
+    return len(view) if isinstance(view, _core.Block) else 1
+
+
+Records: TypeAlias = Picked | _core.Block | BytesColumn | Iterable[Any]
 Features: TypeAlias = Mapping[str, Feature]
 
 
@@ -57,8 +68,8 @@ def parse(records: Records, features: Features, *, threads: int | None = None) -
     What is not asked for is not looked into.
 
     Args:
-        records: Serialized Examples: an iterable of `bytes`, the result of `tfreel.open`, or blocks of a
-            reader.
+        records: Serialized Examples: an iterable of `bytes`, the result of `tfreel.open`, blocks of a
+            reader, or a column of bytes.
         features: What to read, by name.
         threads: How many to use; all processors by default.
 
@@ -171,6 +182,8 @@ def _picked(records: Records) -> Picked:
         return records
     if isinstance(records, _core.Block):
         return Picked((records,))
+    if isinstance(records, BytesColumn) and records.ndim == 1:
+        return Picked(((records.data, records.offsets),))
     if isinstance(records, (str, bytes, bytearray, memoryview)):
         raise TypeError("records must be many: put a single one into a list; paths go to tfreel.read first")
     blocks = getattr(records, "blocks", None)

@@ -220,6 +220,10 @@ def concatenated(columns: Sequence[Column]) -> Column:
         return Strings(_strings_joined([each.column for each in columns if isinstance(each, Strings)]))
     if all(isinstance(each, Records) for each in columns):
         return Records(_records_joined([each.picked for each in columns if isinstance(each, Records)]))
+    together = getattr(columns[0], "together", None)
+    if together is not None and all(type(each) is type(columns[0]) for each in columns):
+        made: Column = together(columns)
+        return made
     return collected([each.row(i) for each in columns for i in range(len(each))])
 
 

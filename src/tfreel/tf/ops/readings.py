@@ -1,0 +1,256 @@
+"""From what TensorFlow's features say to what the parser is asked for, and from its columns to tensors.
+
+There is a reading for each feature: it knows the native feature, and what becomes of the column that is
+found: a value for a batch, a column of values for single examples, and the specs of both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from tfreel.columns.ragged import Ragged
+from tfreel.columns.strings import BytesColumn
+from tfreel.features import kinds
+from tfreel.tf.errors import InvalidArgumentError
+from tfreel.tf.graphs.ragged_rows import (
+    NestedRows,
+    RaggedRows,
+    SparseRows,
+    VarLenRows,
+    plain,
+    ragged_value,
+    sparse_value,
+)
+from tfreel.tf.graphs.rows import Column, Dense, Strings
+from tfreel.tf.ops import features as asked
+from tfreel.tf.values.convert import array
+from tfreel.tf.values.dtypes import DType, as_dtype, float32, int64, string
+from tfreel.tf.values.shapes import TensorShape, TensorSpec
+from tfreel.tf.values.specs import RaggedTensorSpec, SparseTensorSpec
+
+
+class Reading(Protocol):
+    """What is read for one feature, and what is made of it."""
+
+    @property
+    def native(self) -> kinds.Feature:
+        """What the parser is asked for."""
+
+    def batch(self, column: Any) -> Any:
+        """The value for a batch of examples."""
+
+    def rows(self, column: Any) -> Column:
+        """The values for single examples."""
+
+    def batch_spec(self, count: int | None) -> Any:
+        """The spec of the value for a batch."""
+
+    def single_spec(self) -> Any:
+        """The spec of the value for a single example."""
+
+
+class FixedReading:
+    """A tensor of one shape."""
+
+    def __init__(self, name: str, feature: asked.FixedLenFeature) -> None:
+        self.dtype = known_dtype(name, feature)
+        self.shape = known_shape(name, feature)
+        default = default_of(self.dtype, math.prod(self.shape), feature)
+        if default is not None:
+            default = default.reshape(self.shape)
+        self.native = kinds.FixedLenFeature(self.shape, self.dtype, default)
+
+    def batch(self, column: Any) -> Any:
+        return plain(column)
+
+    def rows(self, column: Any) -> Column:
+        if isinstance(column, BytesColumn) and column.ndim == 1:
+            return Strings(column)
+        return Dense(plain(column))
+
+    def batch_spec(self, count: int | None) -> Any:
+        return TensorSpec([count, *self.shape], self.dtype)
+
+    def single_spec(self) -> Any:
+        return TensorSpec(self.shape, self.dtype)
+
+
+class SequenceReading:
+    """Any number of items of one shape, padded in a batch."""
+
+    def __init__(self, name: str, feature: asked.FixedLenSequenceFeature) -> None:
+        if not feature.allow_missing:
+            raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+        self.name = name
+        self.dtype = known_dtype(name, feature)
+        self.shape = known_shape(name, feature, least=1)
+        self.default = default_of(self.dtype, 1, feature)
+        self.native = kinds.RaggedFeature(self.dtype, row_splits_dtype="int64")
+
+    def _items(self, column: Ragged) -> Ragged:
+        stride = math.prod(self.shape)
+        uneven = np.flatnonzero(column.lengths % stride)
+        if len(uneven):
+            raise InvalidArgumentError(
+                f"Error while parsing feature with key {self.name}: number of elements should be divisible by"
+                f" {stride}, found {int(column.lengths[uneven[0]])} instead"
+            )
+        values = column.flat_values
+        if isinstance(values, BytesColumn):
+            values = BytesColumn(values.data, values.offsets, (len(values) // stride, *self.shape))
+        else:
+            values = values.reshape(-1, *self.shape)
+        return Ragged(values, column.offsets // stride)
+
+    def batch(self, column: Any) -> Any:
+        return plain(self._items(column).to_dense(None if self.default is None else self.default.item()))
+
+    def rows(self, column: Any) -> Column:
+        return RaggedRows(self._items(column))
+
+    def batch_spec(self, count: int | None) -> Any:
+        return TensorSpec([count, None, *self.shape], self.dtype)
+
+    def single_spec(self) -> Any:
+        return TensorSpec([None, *self.shape], self.dtype)
+
+
+class VarLenReading:
+    """A sparse vector."""
+
+    def __init__(self, name: str, feature: asked.VarLenFeature) -> None:
+        self.dtype = known_dtype(name, feature)
+        self.native = kinds.RaggedFeature(self.dtype, row_splits_dtype="int64")
+
+    def batch(self, column: Any) -> Any:
+        return VarLenRows(column).joined()
+
+    def rows(self, column: Any) -> Column:
+        return VarLenRows(column)
+
+    def batch_spec(self, count: int | None) -> Any:
+        return SparseTensorSpec([count, None], self.dtype)
+
+    def single_spec(self) -> Any:
+        return SparseTensorSpec([None], self.dtype)
+
+
+class SparseReading:
+    """A sparse tensor of a known shape."""
+
+    def __init__(self, name: str, feature: asked.SparseFeature) -> None:
+        self.dtype = known_dtype(name, feature)
+        self.native = kinds.SparseFeature(
+            feature.index_key, feature.value_key, self.dtype, feature.size, feature.already_sorted
+        )
+
+    def batch(self, column: Any) -> Any:
+        return sparse_value(column)
+
+    def rows(self, column: Any) -> Column:
+        return SparseRows.of(sparse_value(column))
+
+    def batch_spec(self, count: int | None) -> Any:
+        return SparseTensorSpec([count, *self.native.sizes], self.dtype)
+
+    def single_spec(self) -> Any:
+        return SparseTensorSpec(self.native.sizes, self.dtype)
+
+
+class RaggedReading:
+    """A ragged tensor for a batch; of a single example, the tensor that is its row."""
+
+    def __init__(self, _name: str, feature: asked.RaggedFeature) -> None:
+        self.dtype = as_dtype(feature.dtype)
+        self.splits = as_dtype(feature.row_splits_dtype)
+        self.native = kinds.RaggedFeature(
+            self.dtype, feature.value_key, feature.partitions, self.splits, feature.validate
+        )
+        # What is cut evenly at the bottom is a plain dimension, not a ragged one.
+        self.sizes = [getattr(each, "length", None) for each in feature.partitions]
+        self.depth = len(self.sizes)
+        while self.depth and self.sizes[self.depth - 1] is not None:
+            self.depth -= 1
+
+    def batch(self, column: Any) -> Any:
+        return ragged_value(column)
+
+    def rows(self, column: Any) -> Column:
+        return NestedRows(column) if isinstance(column.values, Ragged) else RaggedRows(column)
+
+    def batch_spec(self, count: int | None) -> Any:
+        return RaggedTensorSpec([count, None, *self.sizes], self.dtype, self.depth + 1, self.splits)
+
+    def single_spec(self) -> Any:
+        shape = [None, *self.sizes]
+        if not self.depth:
+            return TensorSpec(shape, self.dtype)
+        return RaggedTensorSpec(shape, self.dtype, self.depth, self.splits)
+
+
+_READINGS: dict[type, Callable[[str, Any], Reading]] = {
+    asked.FixedLenFeature: FixedReading,
+    asked.FixedLenSequenceFeature: SequenceReading,
+    asked.VarLenFeature: VarLenReading,
+    asked.SparseFeature: SparseReading,
+    asked.RaggedFeature: RaggedReading,
+}
+
+
+def reading_of(name: str, feature: Any) -> Reading:
+    """The reading for a feature.
+
+    Raises:
+        ValueError: It is none, or does not say what is needed.
+        InvalidArgumentError: It asks for what no Example can hold.
+    """
+    make = _READINGS.get(type(feature))
+    if make is None:
+        raise ValueError(f"Unsupported {type(feature).__name__} {feature!r} for key {name!r}")
+    return make(name, feature)
+
+
+def known_dtype(name: str, feature: Any) -> DType:
+    """The dtype of a feature."""
+    if feature.dtype is None:
+        raise ValueError(f"Missing type for feature {name}. Received feature={feature!r}.")
+    dtype = as_dtype(feature.dtype)
+    if dtype not in (float32, int64, string):
+        raise InvalidArgumentError(
+            f"feature {name!r} of dtype {dtype.name}: an Example holds int64, float32 and string values only;"
+            f" read one of these, and tf.cast it"
+        )
+    return dtype
+
+
+def known_shape(name: str, feature: Any, least: int = 0) -> tuple[int, ...]:
+    """The shape of a feature, all of which must be known."""
+    if feature.shape is None:
+        raise ValueError(f"Missing shape for feature {name}. Received feature={feature!r}.")
+    shape = TensorShape(feature.shape)
+    sizes = [each for each in shape.as_list() if each is not None]
+    if len(sizes) < len(shape):
+        raise ValueError(
+            f"All dimensions of shape for feature {name} need to be known but received {shape}."
+            " Consider using FixedLenSequenceFeature or VarLenFeature."
+        )
+    if any(size < least for size in sizes):
+        raise ValueError(f"The dimensions of shape for feature {name} must be at least {least}: {shape}")
+    return tuple(sizes)
+
+
+def default_of(dtype: DType, size: int, feature: Any) -> Any:
+    """The default value of a feature, as an array."""
+    if feature.default_value is None:
+        return None
+    default = array(feature.default_value, dtype)
+    if default.size and default.size != size:
+        raise InvalidArgumentError(
+            f"Input to reshape is a tensor with {default.size} values, but the requested shape has {size}:"
+            f" the default_value of {feature!r}"
+        )
+    return default if default.size else None
