@@ -1,4 +1,4 @@
-"""Stages that choose and order elements: take, skip, shard, repeat, shuffle, cache, concatenate, zip, …"""
+"""Stages that choose and order elements: take, skip, shard, repeat, shuffle, cache, concatenate, zip."""
 
 from __future__ import annotations
 

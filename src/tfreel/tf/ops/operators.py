@@ -36,8 +36,8 @@ def same_dtype(x: Any, y: Any) -> tuple[Array, Array]:
     if x.dtype != y.dtype:
         first, second = as_dtype(x.dtype).name, as_dtype(y.dtype).name
         raise InvalidArgumentError(
-            f"cannot compute as input #1(zero-based) was expected to be a {first} tensor but is a {second} tensor"
-            "; tf.cast makes one of the other"
+            f"cannot compute as input #1(zero-based) was expected to be a {first} tensor but is a {second}"
+            " tensor; tf.cast makes one of the other"
         )
     return x, y
 

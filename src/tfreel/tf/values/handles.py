@@ -1,8 +1,8 @@
 """Handles: what users hold in their hands, with a value behind it or with a promise of one.
 
 A handle is a `Tensor`, a `SparseTensor` or a `RaggedTensor`. It has either a *value* (a plain array, or named
-arrays) or a *source*: the output of a node of a graph, which has a value only when that graph is run. Graphs come
-into being where functions of users are traced, and around the readers and iterators of first-generation code.
+arrays) or a *source*: the output of a node of a graph, which has a value only when that graph is run. Graphs
+come into being where functions of users are traced, and around the readers and iterators of first-generation code.
 """
 
 from __future__ import annotations
