@@ -1,9 +1,8 @@
 """Operations, which run at once on values and become nodes of a graph on promises; and how a graph is run.
 
 An operation is made of a *kernel*: a function of plain values (arrays, lists of them, Python values). Called
-with handles that have values, it
-runs. Called with one that is a promise, it becomes a node, and gives promises of its
-results.
+with handles that have values, it runs. Called with one that is a promise, it becomes a node, and gives promises
+of its results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tracing: a function of the user is called once, with promises, and becomes a program for whole chunks.
 
 If the function only uses operations that are known here, the graph it leaves behind is all there is to it. If
-it asks a promise for its value (an ``if``, a NumPy function, ``.numpy()``), that cannot be known yet: it has to
-be called for each element.
+it asks a promise for its value (an ``if``, a NumPy function, ``.numpy()``), that cannot be known yet: it has
+to be called for each element.
 """
 
 from __future__ import annotations

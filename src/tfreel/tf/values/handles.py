@@ -2,7 +2,8 @@
 
 A handle is a `Tensor`, a `SparseTensor` or a `RaggedTensor`. It has either a *value* (a plain array, or named
 arrays) or a *source*: the output of a node of a graph, which has a value only when that graph is run. Graphs
-come into being where functions of users are traced, and around the readers and iterators of first-generation code.
+come into being where functions of users are traced, and around the readers and iterators of first-generation
+code.
 """
 
 from __future__ import annotations

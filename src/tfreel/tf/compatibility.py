@@ -1,0 +1,302 @@
+"""What of TensorFlow is here, what differs, what is not: one table, for error messages and for the page of the docs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+PAGE = "docs/tensorflow.md"
+
+# The namespaces that users see, and the modules that they are.
+NAMESPACES: dict[str, str] = {
+    "tf": "tfreel.tf",
+    "tf.compat.v1": "tfreel.tf.compat.v1",
+    "tf.compat.v1.data": "tfreel.tf.compat.v1.data",
+    "tf.compat.v1.io": "tfreel.tf.compat.v1.io",
+    "tf.compat.v1.train": "tfreel.tf.compat.v1.train",
+    "tf.data": "tfreel.tf.data",
+    "tf.data.experimental": "tfreel.tf.data.experimental",
+    "tf.debugging": "tfreel.tf.debugging",
+    "tf.dtypes": "tfreel.tf.dtypes",
+    "tf.errors": "tfreel.tf.errors",
+    "tf.gfile": "tfreel.tf.gfile",
+    "tf.image": "tfreel.tf.image",
+    "tf.io": "tfreel.tf.io",
+    "tf.io.gfile": "tfreel.tf.io_gfile",
+    "tf.lookup": "tfreel.tf.lookup",
+    "tf.math": "tfreel.tf.math",
+    "tf.nest": "tfreel.tf.nest",
+    "tf.python_io": "tfreel.tf.python_io",
+    "tf.ragged": "tfreel.tf.ragged",
+    "tf.random": "tfreel.tf.random",
+    "tf.sparse": "tfreel.tf.sparse",
+    "tf.strings": "tfreel.tf.strings",
+    "tf.train": "tfreel.tf.train",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something that works otherwise here.
+
+    Attributes:
+        names: Whom it concerns.
+        text: What is different, and why.
+    """
+
+    names: tuple[str, ...]
+    text: str
+
+
+DIFFERENCES: tuple[Difference, ...] = (
+    Difference(
+        ("tf.data.Dataset.map", "tf.data.Dataset.filter"),
+        "A function that looks at the values of its tensors (`if`, `for`, NumPy, `.numpy()`) is called for every"
+        " element, with real values. TensorFlow rewrites such functions, or refuses them. What Python does on the"
+        " side (`print`, `random`) then happens for every element, not once.",
+    ),
+    Difference(
+        ("tf.data.Dataset.map", "tf.data.Dataset.interleave", "tf.data.Dataset.prefetch"),
+        "`num_parallel_calls`, `deterministic` and options are taken and ignored: all processors are used, and the"
+        " order is always the same.",
+    ),
+    Difference(
+        ("tf.data.Dataset.interleave",),
+        "Without `cycle_length`, TensorFlow takes a number that depends on the machine in other ways than ours.",
+    ),
+    Difference(
+        ("tf.data.TFRecordDataset",),
+        "The compression is found out by looking into the file when none is given, names may be patterns, and an"
+        " unknown `compression_type` is a ValueError. A file cut inside of a header, garbage behind a compressed"
+        " stream, or a missing end of one is a DataLossError; TensorFlow ends without a word.",
+    ),
+    Difference(
+        ("tf.data.Dataset.skip",),
+        "Records that are skipped are checked too.",
+    ),
+    Difference(
+        ("tf.data.Dataset.cache",),
+        "A cache file is a TFRecord file with `.tfrecord` behind its name. It appears when a pass has gone through to"
+        " the end, and holds no sparse or ragged tensors.",
+    ),
+    Difference(
+        ("tf.data.Dataset.list_files",),
+        "The order without `shuffle=False` is TensorFlow's for a seed; a pattern is looked up when the dataset is made.",
+    ),
+    Difference(
+        ("tf.io.parse_example", "tf.io.parse_single_example", "tf.io.parse_sequence_example"),
+        "Records are read by protobuf's rules where TensorFlow's own parser drops or refuses what is legal:"
+        " [differences.md](differences.md).",
+    ),
+    Difference(
+        ("tf.io.TFRecordWriter",),
+        "The file has its name when it is closed, whole; an old one stays until then. A writer that is dropped without"
+        " `close()` leaves nothing behind but a warning. Folders that are missing are not made, as in TensorFlow.",
+    ),
+    Difference(
+        ("tf.train.Example", "tf.train.SequenceExample"),
+        "`True` and `False` are taken in an Int64List, as TensorFlow did with older versions of protobuf.",
+    ),
+    Difference(
+        ("tf.random.uniform", "tf.random.normal", "tf.random.shuffle", "tf.image.random_flip_left_right"),
+        "Random numbers are the same for a seed on every machine, but not those of TensorFlow. (The order of a seeded"
+        " `Dataset.shuffle` and the numbers of `Dataset.random` are.)",
+    ),
+    Difference(
+        ("tf.image.decode_jpeg", "tf.image.decode_image"),
+        "Pixels are TensorFlow's own, bit for bit, where simplejpeg is installed (`pip install tfreel[jpeg]`); else they"
+        " are those of Pillow, as with `dct_method=\"INTEGER_ACCURATE\"`.",
+    ),
+    Difference(
+        ("tf.strings.regex_replace", "tf.strings.regex_full_match"),
+        "Patterns are those of Python, not of RE2. Nearly all are the same.",
+    ),
+    Difference(
+        ("tf.compat.v1.TFRecordReader",),
+        "`serialize_state` and `restore_state` work, and `supports_serialize` is true. TensorFlow never implemented them.",
+    ),
+    Difference(
+        ("tf.compat.v1.train.batch", "tf.compat.v1.train.shuffle_batch", "tf.compat.v1.train.string_input_producer"),
+        "There are no threads behind the queues: what is asked for is made when it is asked for. Nothing hangs without"
+        " `start_queue_runners`, the order is the same in every run with a seed, and not TensorFlow's.",
+    ),
+    Difference(
+        ("tf.compat.v1.Session",),
+        "Tensors have values at once wherever that is possible; only readers, queues, iterators and placeholders, and"
+        " what is computed from them, wait for `run`. Both ways of writing programs can be mixed.",
+    ),
+    Difference(
+        ("tf.function",),
+        "Gives the function back as it is.",
+    ),
+    Difference(
+        ("tf.errors.OpError",),
+        "The classes are TensorFlow's, the texts are not: they name the file, the record and what to do. `op` and"
+        " `node_def` are None.",
+    ),
+)
+
+_MODELS = "models are outside of the record world: use Keras, PyTorch or JAX, and feed them with tfreel.adapters"
+_NUMBERS = "use NumPy on tensor.numpy(), or the framework that you train with"
+_CLUSTER = "every process opens its own part: dataset.shard(world, rank), or tfreel.adapters"
+
+# What is not here, and what to do instead; a name stands for all that is below it.
+ABSENT: dict[str, str] = {
+    "tf.keras": "use keras itself, and tfreel.adapters.keras for the data",
+    "tf.nn": _MODELS,
+    "tf.layers": _MODELS,
+    "tf.losses": _MODELS,
+    "tf.metrics": _MODELS,
+    "tf.optimizers": _MODELS,
+    "tf.initializers": _MODELS,
+    "tf.estimator": _MODELS,
+    "tf.contrib": "it is gone from TensorFlow as well",
+    "tf.Module": _MODELS,
+    "tf.Variable": _MODELS,
+    "tf.get_variable": _MODELS,
+    "tf.GradientTape": _MODELS,
+    "tf.gradients": _MODELS,
+    "tf.saved_model": _MODELS,
+    "tf.lite": _MODELS,
+    "tf.feature_column": "make columns of features with Dataset.map",
+    "tf.distribute": _CLUSTER,
+    "tf.data.experimental.service": _CLUSTER,
+    "tf.data.experimental.make_csv_dataset": "tfreel.pack makes TFRecords of a CSV file",
+    "tf.data.TextLineDataset": "use Dataset.from_generator with an open file",
+    "tf.data.FixedLengthRecordDataset": "use numpy.fromfile and Dataset.from_tensor_slices",
+    "tf.data.Dataset.save": "write TFRecords: tf.io.TFRecordWriter, tfreel.Writer",
+    "tf.data.Dataset.load": "tfreel.load",
+    "tf.data.Dataset.snapshot": "Dataset.cache keeps elements in a file",
+    "tf.data.Dataset.group_by_window": "no such thing here yet; sort by length, or ragged_batch",
+    "tf.data.Dataset.bucket_by_sequence_length": "no such thing here yet; ragged_batch or padded_batch",
+    "tf.data.Dataset.rejection_resample": "tfreel.Dataset.mix draws from datasets with weights",
+    "tf.data.Dataset.sample_from_datasets": "tfreel.Dataset.mix draws from datasets with weights",
+    "tf.io.decode_csv": "tfreel.pack makes TFRecords of a CSV file",
+    "tf.io.decode_json_example": "json and tf.train.Example",
+    "tf.io.decode_proto": "the protobuf package",
+    "tf.io.decode_compressed": "zlib and gzip of Python, in tf.py_function",
+    "tf.audio": "decode in tf.py_function",
+    "tf.signal": _NUMBERS,
+    "tf.linalg": _NUMBERS,
+    "tf.fft": _NUMBERS,
+    "tf.einsum": _NUMBERS,
+    "tf.summary": "the tensorboard package",
+    "tf.profiler": "py-spy and perf",
+    "tf.config": "there are no devices here; TFREEL_NUM_THREADS sets the number of threads",
+    "tf.flags": "argparse or click",
+    "tf.app": "argparse or click",
+    "tf.test": "pytest",
+    "tf.raw_ops": "the functions that they are behind",
+    "tf.autograph": "functions are called as they are",
+    "tf.xla": _MODELS,
+    "tf.tpu": _MODELS,
+    "tf.queue": "tf.compat.v1.train.batch and its like, or tf.data",
+    "tf.image.non_max_suppression": _NUMBERS,
+    "tf.image.ssim": _NUMBERS,
+}
+
+
+def absent(namespace: str, name: str) -> AttributeError:
+    """The error for a name that is not in a namespace: it says why, what to do, and what may have been meant."""
+    full = f"{namespace}.{name}"
+    if name.startswith("__"):
+        return AttributeError(full)
+    advice = ABSENT.get(full)
+    if advice is not None:
+        return AttributeError(f"{full} is not in tfreel: {advice}; {PAGE} lists what is", name=name)
+    from difflib import get_close_matches
+
+    known = public_names(namespace)
+    near = get_close_matches(name, known, 1)
+    meant = f"did you mean {namespace}.{near[0]}?" if near else "it is not about records"
+    return AttributeError(f"{full} is not in tfreel: {meant}; {PAGE} lists what is", name=name)
+
+
+def public_names(namespace: str) -> list[str]:
+    """The names in a namespace."""
+    module: Any = import_module(NAMESPACES[namespace])
+    return sorted(module.__all__)
+
+
+def page() -> str:
+    """The page of the docs that tells all this."""
+    parts = [_HEAD, "## What works otherwise\n"]
+    for each in DIFFERENCES:
+        names = ", ".join(f"`{name}`" for name in each.names)
+        parts.append(f"- {names}: {each.text}")
+    parts.append("\n## What is not here\n")
+    parts.append("Such a name is an `AttributeError` that says what this table says.\n")
+    parts.append("| name | instead |\n|---|---|")
+    parts.extend(f"| `{name}` | {advice} |" for name, advice in sorted(ABSENT.items()))
+    parts.append("\n## What is here\n")
+    for namespace in NAMESPACES:
+        listed = ", ".join(f"`{name}`" for name in public_names(namespace))
+        parts.append(f"**`{namespace}`** {listed}\n")
+    parts.append("**`tf.data.Dataset`** " + ", ".join(f"`{name}`" for name in _methods()))
+    return "\n".join(parts) + "\n"
+
+
+def _methods() -> list[str]:
+    from tfreel.tf.data import Dataset
+
+    return sorted(name for name in vars(Dataset) if not name.startswith("_"))
+
+
+_HEAD = """\
+# Coming from TensorFlow: change one import
+
+<!-- Made by `python -m tfreel.tf.compatibility`: edit that file, not this one. -->
+
+```python
+from tfreel import tf  # was: import tensorflow as tf
+```
+
+Code that writes, reads, parses and feeds TFRecords, for TensorFlow 2 or 1, runs unchanged then: without TensorFlow, usually
+faster, with the same results to the last bit. A few hundred scripts are run with both and compared in the tests.
+
+```python
+from tfreel import tf
+
+with tf.io.TFRecordWriter("numbers.tfrecord") as writer:
+    for i in range(1000):
+        feature = {
+            "x": tf.train.Feature(int64_list=tf.train.Int64List(value=[i])),
+            "half": tf.train.Feature(float_list=tf.train.FloatList(value=[i / 2])),
+        }
+        example = tf.train.Example(features=tf.train.Features(feature=feature))
+        writer.write(example.SerializeToString())
+
+
+def parse(record):
+    features = {"x": tf.io.FixedLenFeature([], tf.int64), "half": tf.io.FixedLenFeature([], tf.float32)}
+    example = tf.io.parse_single_example(record, features)
+    return example["half"] * 2, tf.one_hot(example["x"] % 3, 3)
+
+
+dataset = tf.data.TFRecordDataset("numbers.tfrecord").map(parse).shuffle(100, seed=7).batch(32).prefetch(1)
+for x, y in dataset:
+    assert x.shape[0] == y.shape[0] <= 32
+```
+
+## Why it is fast
+
+The function given to `map` is called once, with tensors that have no value yet. The operations that it uses (parsing,
+decoding, resizing, casting, arithmetic, slicing, …) are then run for whole blocks of records, in all threads, by the same
+native code that `tfreel.Dataset` uses. A function that looks at values itself is called for each element, as slowly as Python
+is; `logging.getLogger("tfreel.tf")` says so at level DEBUG. Both ways give the same results.
+
+Seeded shuffles have the very order of TensorFlow's. What `tf` cannot do, random access, splits, exact resumption, repair, is
+in `tfreel` itself: [dataset.md](dataset.md).
+"""
+
+
+def main() -> None:
+    """Prints the page."""
+    import sys
+
+    sys.stdout.write(page())
+
+
+if __name__ == "__main__":
+    main()
