@@ -1,4 +1,4 @@
-"""What tensors can do by themselves: arithmetic, comparison, slicing; and operations on each value alone.
+"""What tensors can do by themselves: arithmetic and comparison; and operations that work on each value alone.
 
 TensorFlow does not mix dtypes: a tensor and a Python number have the tensor's dtype, two tensors must have
 the same.
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
-from tfreel.tf.graphs.operations import Operation, operation
+from tfreel.tf.graphs.operations import Operation
 from tfreel.tf.graphs.rows import Column, Dense, aligned, all_dense, is_column
+from tfreel.tf.ops.conversion import convert_to_tensor, of_one_dtype
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype
 from tfreel.tf.values.handles import Array, Handle
@@ -42,11 +43,22 @@ def same_dtype(x: Any, y: Any) -> tuple[Array, Array]:
     return x, y
 
 
+def of_kinds(x: Array, kinds: str, name: str) -> Array:
+    """The array, if its kind is among those, as NumPy writes them, that an operation takes.
+
+    Raises:
+        InvalidArgumentError: It is not.
+    """
+    if x.dtype.kind not in kinds:
+        raise InvalidArgumentError(f"tf.{name} does not take tensors of dtype {as_dtype(x.dtype).name}")
+    return x
+
+
 def on_rows(kernel: Callable[..., Any]) -> Callable[..., Column | None]:
     """The form for whole columns of a kernel that treats every value alone, or broadcasts them."""
 
     def rows(*args: Any, **options: Any) -> Column | None:
-        if not all_dense(args) or not all_dense(options.values()):
+        if not all_dense(args) or any(map(is_column, options.values())):
             return None
         tensors = [i for i, each in enumerate(args) if is_column(each) or isinstance(each, _ARRAYS)]
         given = list(args)
@@ -65,9 +77,45 @@ def elementwise(kernel: Callable[..., Any]) -> Operation:
     return Operation(kernel, rows=on_rows(kernel))
 
 
-def _arithmetic(name: str, compute: Callable[[Any, Any], Any]) -> Operation:
+class Binary(Operation):
+    """An operation on two tensors, of which a Python value takes the dtype of the other."""
+
+    def __call__(self, x: Any, y: Any, name: Any = None) -> Any:
+        return super().__call__(*self.converted(x, y))
+
+    def converted(self, x: Any, y: Any) -> list[Any]:
+        """The two as tensors."""
+        return of_one_dtype([x, y])
+
+
+class Boolean(Binary):
+    """An operation on two tensors that must be bool."""
+
+    def converted(self, x: Any, y: Any) -> list[Any]:
+        return [each if isinstance(each, Handle) else convert_to_tensor(each, bool) for each in (x, y)]
+
+
+class Division(Binary):
+    """An operation on two tensors that reports another dtype as a TypeError, as TensorFlow does here."""
+
+    def converted(self, x: Any, y: Any) -> list[Any]:
+        x = convert_to_tensor(x, dtype_hint=y.dtype if isinstance(y, Tensor) else None)
+        y = convert_to_tensor(y, dtype_hint=x.dtype)
+        if x.dtype != y.dtype:
+            raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
+        if x.dtype.is_bool or x.dtype.name == "string":
+            raise TypeError(f"Invalid dtype {x.dtype!r} in a division")
+        return [x, y]
+
+
+def binary(
+    name: str, compute: Callable[[Any, Any], Any], kinds: str, kind_of_operation: type[Binary] = Binary
+) -> Binary:
+    """An operation on two tensors that broadcast, of the kinds of dtypes that it takes."""
+
     def kernel(x: Any, y: Any) -> Array:
         x, y = same_dtype(x, y)
+        of_kinds(x, kinds, name)
         with np.errstate(all="ignore"):
             try:
                 return np.asarray(compute(x, y))
@@ -76,129 +124,104 @@ def _arithmetic(name: str, compute: Callable[[Any, Any], Any]) -> Operation:
 
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = f"`tf.{name}`, value by value."
-    return elementwise(kernel)
+    return kind_of_operation(kernel, rows=on_rows(kernel))
+
+
+def as_floats(x: Array) -> Array:
+    """Whole numbers as the floats that a division makes of them."""
+    if x.dtype.kind not in "iu":
+        return x
+    return x.astype(np.float32 if x.dtype.itemsize < 4 else np.float64)
 
 
 def _divided(x: Array, y: Array) -> Array:
-    if x.dtype.kind in "iub":
-        small = x.dtype in (np.int8, np.uint8, np.int16, np.uint16)
-        kind = np.float32 if small else np.float64
-        x, y = x.astype(kind), y.astype(kind)
-    return np.divide(x, y)
+    return np.divide(as_floats(x), as_floats(y))
+
+
+def _whole_divisor(x: Array, y: Array) -> None:
+    if x.dtype.kind in "iu" and not np.all(y):
+        raise InvalidArgumentError("Integer division by zero")
 
 
 def _floor_divided(x: Array, y: Array) -> Array:
-    if x.dtype.kind in "iu" and not np.all(y):
-        raise InvalidArgumentError("Integer division by zero")
+    _whole_divisor(x, y)
+    if x.dtype.kind == "f":
+        return np.floor(np.divide(x, y))
     return np.floor_divide(x, y)
 
 
-def _added(x: Array, y: Array) -> Array:
-    return np.add(x, y)
+def _modulo(x: Array, y: Array) -> Array:
+    _whole_divisor(x, y)
+    return np.mod(x, y)
 
 
-add = _arithmetic("add", _added)
-subtract = _arithmetic("subtract", np.subtract)
-multiply = _arithmetic("multiply", np.multiply)
-divide = _arithmetic("divide", _divided)
-floordiv = _arithmetic("floordiv", _floor_divided)
-mod = _arithmetic("mod", np.mod)
-power = _arithmetic("pow", np.power)
-maximum = _arithmetic("maximum", np.maximum)
-minimum = _arithmetic("minimum", np.minimum)
-equal = _arithmetic("equal", np.equal)
-not_equal = _arithmetic("not_equal", np.not_equal)
-less = _arithmetic("less", np.less)
-less_equal = _arithmetic("less_equal", np.less_equal)
-greater = _arithmetic("greater", np.greater)
-greater_equal = _arithmetic("greater_equal", np.greater_equal)
-logical_and = _arithmetic("logical_and", np.logical_and)
-logical_or = _arithmetic("logical_or", np.logical_or)
-logical_xor = _arithmetic("logical_xor", np.logical_xor)
+def _powered(x: Array, y: Array) -> Array:
+    if x.dtype.kind == "i" and np.any(y < 0):
+        raise InvalidArgumentError("Integers to negative integer powers are not allowed")
+    return np.power(x, y)
+
+
+def _compared(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Array]:
+    return lambda x, y: np.asarray(compute(x, y), bool)
+
+
+def _bitwise(name: str, on_bools: Any, on_numbers: Any) -> Binary:
+    return binary(name, lambda x, y: (on_bools if x.dtype.kind == "b" else on_numbers)(x, y), "biu")
+
+
+_NUMBERS, _ORDERED, _ANY = "iufc", "iuf", "biufcO"
+
+add = binary("add", np.add, _NUMBERS + "O")
+subtract = binary("subtract", np.subtract, _NUMBERS)
+multiply = binary("multiply", np.multiply, "b" + _NUMBERS)
+divide = binary("divide", _divided, _NUMBERS, Division)
+floordiv = binary("floordiv", _floor_divided, _ORDERED)
+mod = binary("mod", _modulo, _ORDERED)
+power = binary("pow", _powered, "ifc")
+maximum = binary("maximum", np.maximum, _ORDERED)
+minimum = binary("minimum", np.minimum, _ORDERED)
+equal = binary("equal", _compared(np.equal), _ANY)
+not_equal = binary("not_equal", _compared(np.not_equal), _ANY)
+less = binary("less", np.less, _ORDERED)
+less_equal = binary("less_equal", np.less_equal, _ORDERED)
+greater = binary("greater", np.greater, _ORDERED)
+greater_equal = binary("greater_equal", np.greater_equal, _ORDERED)
+logical_and = binary("logical_and", np.logical_and, "b", Boolean)
+logical_or = binary("logical_or", np.logical_or, "b", Boolean)
+logical_xor = binary("logical_xor", np.logical_xor, "b", Boolean)
+bitwise_and = _bitwise("bitwise_and", np.logical_and, np.bitwise_and)
+bitwise_or = _bitwise("bitwise_or", np.logical_or, np.bitwise_or)
+bitwise_xor = _bitwise("bitwise_xor", np.logical_xor, np.bitwise_xor)
 
 
 @elementwise
 def negative(x: Any) -> Array:
     """The values with the other sign."""
-    return np.asarray(np.negative(array(x)))
+    return np.asarray(np.negative(of_kinds(array(x), "ifc", "negative")))
 
 
 @elementwise
 def logical_not(x: Any) -> Array:
     """The opposite of each value."""
-    return np.asarray(np.logical_not(array(x)))
+    made = array(x) if isinstance(x, _ARRAYS) else array(x, bool)
+    return np.asarray(np.logical_not(of_kinds(made, "b", "logical_not")))
+
+
+@elementwise
+def invert(x: Any) -> Array:
+    """The opposite of bools, and of the bits of whole numbers."""
+    return np.asarray(np.invert(of_kinds(array(x), "biu", "invert")))
 
 
 @elementwise
 def absolute(x: Any) -> Array:
     """The values without their sign."""
-    return np.asarray(np.abs(array(x)))
-
-
-def _ends(parts: tuple[Any, ...]) -> list[Any]:
-    return [
-        end
-        for part in parts
-        for end in ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,))
-    ]
-
-
-def _pick(tensor: Array, parts: tuple[Any, ...]) -> Array:
-    keys: list[Any] = []
-    for part in parts:
-        if isinstance(part, slice):
-            keys.append(
-                slice(*(None if end is None else int(end) for end in (part.start, part.stop, part.step)))
-            )
-        elif part is None or part is Ellipsis:
-            keys.append(part)
-        else:
-            keys.append(_whole(part))
-    try:
-        return np.asarray(tensor[tuple(keys)])
-    except IndexError as error:
-        raise InvalidArgumentError(f"slice index out of bounds: {error!s}") from error
-
-
-def _whole(part: Any) -> int:
-    made = np.asarray(part)
-    if made.ndim or made.dtype.kind not in "iu":
-        raise TypeError(
-            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64"
-            f" tensors are valid indices, got {part!r}"
-        )
-    return int(made)
-
-
-def pick(tensor: Any, key: Any) -> Any:
-    """``tensor[key]``, where parts of the key may be tensors themselves."""
-    return picked(tensor, *_as_arguments(key if isinstance(key, tuple) else (key,)))
-
-
-def _as_arguments(key: tuple[Any, ...]) -> list[Any]:
-    """Slices as lists, in which tensors are seen."""
-    return [["slice", part.start, part.stop, part.step] if isinstance(part, slice) else part for part in key]
-
-
-def _as_key(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(slice(*part[1:]) if isinstance(part, list) else part for part in arguments)
-
-
-def _picked_rows(tensor: Any, *arguments: Any) -> Column | None:
-    key = _as_key(arguments)
-    if not isinstance(tensor, Dense) or any(map(is_column, _ends(key))):
-        return None
-    return Dense(_pick(tensor.array, (slice(None), *key)))
-
-
-@operation(rows=_picked_rows)
-def picked(tensor: Any, *arguments: Any) -> Array:
-    """The part of a tensor that a key means; slices in it are lists."""
-    return _pick(array(tensor), _as_key(arguments))
+    with np.errstate(all="ignore"):
+        return np.asarray(np.abs(of_kinds(array(x), "ifc", "abs")))
 
 
 def _reflected(compute: Operation) -> Callable[[Any, Any], Any]:
-    return lambda self, other: compute(other, self)
+    return lambda self, other: compute(convert_to_tensor(other, dtype_hint=self.dtype), self)
 
 
 def _plain(compute: Operation) -> Callable[..., Any]:
@@ -213,35 +236,46 @@ _BINARY = {
     "floordiv": floordiv,
     "mod": mod,
     "pow": power,
-    "and": logical_and,
-    "or": logical_or,
-    "xor": logical_xor,
+    "and": bitwise_and,
+    "or": bitwise_or,
+    "xor": bitwise_xor,
 }
 for _name, _compute in _BINARY.items():
     setattr(Tensor, f"__{_name}__", _plain(_compute))
     setattr(Tensor, f"__r{_name}__", _reflected(_compute))
-for _name, _compute in {
+_OTHERS: dict[str, Operation] = {
     "lt": less,
     "le": less_equal,
     "gt": greater,
     "ge": greater_equal,
     "neg": negative,
-    "invert": logical_not,
+    "invert": invert,
     "abs": absolute,
-}.items():
-    setattr(Tensor, f"__{_name}__", _plain(_compute))
+}
+for _name, _operation in _OTHERS.items():
+    setattr(Tensor, f"__{_name}__", _plain(_operation))
 
 
 def _is_equal(self: Tensor, other: object) -> Any:
     if other is None or not _comparable(other):
         return False
-    return equal(self, other)
+    other = convert_to_tensor(other, self.dtype) if not isinstance(other, Handle) else other
+    return equal(self, other) if _broadcast(self, other) else Tensor.of(np.array(False))
 
 
 def _is_not_equal(self: Tensor, other: object) -> Any:
     if other is None or not _comparable(other):
         return True
-    return not_equal(self, other)
+    other = convert_to_tensor(other, self.dtype) if not isinstance(other, Handle) else other
+    return not_equal(self, other) if _broadcast(self, other) else Tensor.of(np.array(True))
+
+
+def _broadcast(x: Any, y: Any) -> bool:
+    """Whether two shapes may fit to each other."""
+    if x.shape.rank is None or y.shape.rank is None:
+        return True
+    pairs = zip(reversed(x.shape.as_list()), reversed(y.shape.as_list()), strict=False)
+    return all(a is None or b is None or a == b or 1 in (a, b) for a, b in pairs)
 
 
 def _comparable(other: object) -> bool:

@@ -139,13 +139,23 @@ def wrap(value: Any) -> Any:
     return value
 
 
+class TensorList(list[Any]):
+    """Values of a list in which tensors were: these keep their dtype, where arrays in a plain list do not."""
+
+
+def _listed(argument: Any, values: list[Any]) -> Any:
+    if any(isinstance(each, Handle) for each in argument):
+        return TensorList(values)
+    return type(argument)(values)
+
+
 def unwrap(argument: Any) -> Any:
     """Values for handles, also in lists, tuples and dicts."""
     if isinstance(argument, Handle):
         return argument.value()
     kind = type(argument)
     if kind is list or kind is tuple:
-        return kind([unwrap(each) for each in argument])
+        return _listed(argument, [unwrap(each) for each in argument])
     if kind is dict:
         return {key: unwrap(each) for key, each in argument.items()}
     return argument
@@ -167,7 +177,7 @@ def replaced(argument: Any, replace: Callable[[Handle], Any]) -> Any:
         return argument.value() if argument._source is None else replace(argument)
     kind = type(argument)
     if kind is list or kind is tuple:
-        return kind([replaced(each, replace) for each in argument])
+        return _listed(argument, [replaced(each, replace) for each in argument])
     if kind is dict:
         return {key: replaced(each, replace) for key, each in argument.items()}
     return argument

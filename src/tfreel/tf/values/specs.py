@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.values.dtypes import DType, as_dtype, float32, int64
-from tfreel.tf.values.handles import NotTracedError, RaggedValue, SparseValue
+from tfreel.tf.values.handles import NotTracedError, RaggedValue, SparseValue, TensorList
 from tfreel.tf.values.shapes import TensorShape, TensorSpec
 
 
@@ -122,8 +122,8 @@ def probed(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
     if unranked:
         return _map_specs(found[0], lambda spec: TensorSpec(None, spec.dtype))
     sizes_all_fit = len(found) == len(_TRIES)
-    merged = functools.reduce(_merged, found)
-    return merged if sizes_all_fit else _map_specs(merged, _of_unknown_sizes)
+    common = functools.reduce(merged, found)
+    return common if sizes_all_fit else _map_specs(common, _of_unknown_sizes)
 
 
 def _of_unknown_sizes(spec: Any) -> Any:
@@ -148,12 +148,12 @@ def _zeros(spec: Any, shape: tuple[int, ...]) -> Any:
     return np.zeros(shape, spec.dtype.numpy)
 
 
-def _merged(first: Any, second: Any) -> Any:
+def merged(first: Any, second: Any) -> Any:
     """What two tries agree on."""
     if isinstance(first, dict):
-        return {key: _merged(first[key], second[key]) for key in first}
+        return {key: merged(first[key], second[key]) for key in first}
     if isinstance(first, (list, tuple)):
-        return type(first)([_merged(a, b) for a, b in zip(first, second, strict=True)])
+        return type(first)([merged(a, b) for a, b in zip(first, second, strict=True)])
     if not isinstance(first, TensorSpec):
         return first
     if first.shape.rank != second.shape.rank:
@@ -168,7 +168,7 @@ _SPECS = (TensorSpec, SparseTensorSpec, RaggedTensorSpec)
 def _map_specs(argument: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(argument, _SPECS):
         return change(argument)
-    if type(argument) in (list, tuple):
+    if type(argument) in (list, tuple, TensorList):
         return type(argument)([_map_specs(each, change) for each in argument])
     if type(argument) is dict:
         return {key: _map_specs(each, change) for key, each in argument.items()}

@@ -109,7 +109,7 @@ class Tensor(Handle):
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
-        from tfreel.tf.ops.operators import pick
+        from tfreel.tf.ops.slicing import pick
 
         return pick(self, key)
 
