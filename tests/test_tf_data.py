@@ -5,10 +5,9 @@ from __future__ import annotations
 import gc
 import logging
 import threading
-from collections import namedtuple
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -45,7 +44,9 @@ def without_tracing() -> Iterator[None]:
 def numbers(tmp_path: Path) -> str:
     path = str(tmp_path / "numbers.tfrecord")
     with tfreel.Writer(path) as out:
-        out.write_many([{"x": i, "name": f"no. {i}", "v": [i / 2, i / 4], "tags": [i] * (i % 3)} for i in range(100)])
+        out.write_many(
+            [{"x": i, "name": f"no. {i}", "v": [i / 2, i / 4], "tags": np.full(i % 3, i)} for i in range(100)]
+        )
     return path
 
 
@@ -67,7 +68,9 @@ def test_every_pass_through_a_shuffle_has_another_order_and_repeat_counts_as_a_p
 
 
 @given(st.integers(1, 60), st.integers(0, 80), st.integers(0, 5), st.integers(1, 9))
-def test_a_shuffle_gives_every_element_once_however_they_come(size: int, count: int, seed: int, batch: int) -> None:
+def test_a_shuffle_gives_every_element_once_however_they_come(
+    size: int, count: int, seed: int, batch: int
+) -> None:
     whole = listed(D.range(count).shuffle(size, seed=seed))
     assert sorted(whole) == list(range(count))
     assert listed(D.range(count).batch(batch).unbatch().shuffle(size, seed=seed)) == whole
@@ -102,7 +105,9 @@ def turns(datasets: list[list[Any]], slots: int, block: int) -> list[Any]:
 @given(st.lists(st.integers(0, 6), max_size=6), st.integers(1, 4), st.integers(1, 4))
 def test_interleave_goes_round_a_ring(lengths: list[int], slots: int, block: int) -> None:
     inner = [[100 * i + j for j in range(length)] for i, length in enumerate(lengths)]
-    ends = np.array([(100 * i, 100 * i + length) for i, length in enumerate(lengths)], np.int64).reshape(-1, 2)
+    ends = np.array([(100 * i, 100 * i + length) for i, length in enumerate(lengths)], np.int64).reshape(
+        -1, 2
+    )
     made = D.from_tensor_slices(ends).interleave(lambda e: D.range(e[0], e[1]), slots, block)
     assert listed(made) == turns(inner, slots, block)
 
@@ -122,11 +127,14 @@ def test_files_are_read_one_behind_the_other_or_by_turns(tmp_path: Path) -> None
 
 
 def test_elements_keep_their_structure() -> None:
-    point = namedtuple("point", "x y")
-    data = {"b": np.arange(3), "a": (np.arange(3) * 2, point(np.arange(3), [[1], [2], [3]]))}
+    class Point(NamedTuple):
+        x: Any
+        y: Any
+
+    data = {"b": np.arange(3), "a": (np.arange(3) * 2, Point(np.arange(3), [[1], [2], [3]]))}
     first = next(iter(D.from_tensor_slices(data)))
     assert list(first) == ["b", "a"]
-    assert type(first["a"][1]).__name__ == "point"
+    assert type(first["a"][1]).__name__ == "Point"
     assert first["a"][1].y.numpy().tolist() == [1]
     assert D.range(3).map(lambda x: [x, {"k": x + 1}]).element_spec == (
         tf.TensorSpec([], tf.int64),
@@ -205,7 +213,9 @@ def test_traced_functions_give_what_called_ones_give(numbers: str, function: Any
             assert ours.shape == theirs.shape
 
 
-def test_a_function_that_looks_at_values_is_called_for_each_element_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_function_that_looks_at_values_is_called_for_each_element_and_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def odd(x: Any) -> Any:
         return x if x % 2 else -x
 

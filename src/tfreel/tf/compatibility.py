@@ -1,4 +1,4 @@
-"""What of TensorFlow is here, what differs, what is not: one table, for error messages and for the page of the docs."""
+"""What of TensorFlow is here, what differs, what is not: for error messages, and a page of the docs."""
 
 from __future__ import annotations
 
@@ -52,24 +52,25 @@ class Difference:
 DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         ("tf.data.Dataset.map", "tf.data.Dataset.filter"),
-        "A function that looks at the values of its tensors (`if`, `for`, NumPy, `.numpy()`) is called for every"
-        " element, with real values. TensorFlow rewrites such functions, or refuses them. What Python does on the"
-        " side (`print`, `random`) then happens for every element, not once.",
+        "A function that looks at the values of its tensors (`if`, `for`, NumPy, `.numpy()`) is called for"
+        " every element, with real values. TensorFlow rewrites such functions, or refuses them. What Python"
+        " does on the side (`print`, `random`) then happens for every element, not once.",
     ),
     Difference(
         ("tf.data.Dataset.map", "tf.data.Dataset.interleave", "tf.data.Dataset.prefetch"),
-        "`num_parallel_calls`, `deterministic` and options are taken and ignored: all processors are used, and the"
-        " order is always the same.",
+        "`num_parallel_calls`, `deterministic` and options are taken and ignored: all processors are used,"
+        " and the order is always the same.",
     ),
     Difference(
         ("tf.data.Dataset.interleave",),
-        "Without `cycle_length`, TensorFlow takes a number that depends on the machine in other ways than ours.",
+        "Without `cycle_length`, TensorFlow takes a number that depends on the machine in other ways than"
+        " ours.",
     ),
     Difference(
         ("tf.data.TFRecordDataset",),
-        "The compression is found out by looking into the file when none is given, names may be patterns, and an"
-        " unknown `compression_type` is a ValueError. A file cut inside of a header, garbage behind a compressed"
-        " stream, or a missing end of one is a DataLossError; TensorFlow ends without a word.",
+        "The compression is found out by looking into the file when none is given, names may be patterns,"
+        " and an unknown `compression_type` is a ValueError. A file cut inside of a header, garbage behind a"
+        " compressed stream, or a missing end of one is a DataLossError; TensorFlow ends without a word.",
     ),
     Difference(
         ("tf.data.Dataset.skip",),
@@ -77,12 +78,13 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.data.Dataset.cache",),
-        "A cache file is a TFRecord file with `.tfrecord` behind its name. It appears when a pass has gone through to"
-        " the end, and holds no sparse or ragged tensors.",
+        "A cache file is a TFRecord file with `.tfrecord` behind its name. It appears when a pass has gone"
+        " through to the end, and holds no sparse or ragged tensors.",
     ),
     Difference(
         ("tf.data.Dataset.list_files",),
-        "The order without `shuffle=False` is TensorFlow's for a seed; a pattern is looked up when the dataset is made.",
+        "The order without `shuffle=False` is TensorFlow's for a seed; a pattern is looked up when the"
+        " dataset is made.",
     ),
     Difference(
         ("tf.io.parse_example", "tf.io.parse_single_example", "tf.io.parse_sequence_example"),
@@ -91,22 +93,29 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.io.TFRecordWriter",),
-        "The file has its name when it is closed, whole; an old one stays until then. A writer that is dropped without"
-        " `close()` leaves nothing behind but a warning. Folders that are missing are not made, as in TensorFlow.",
+        "The file has its name when it is closed, whole; an old one stays until then. A writer that is"
+        " dropped without `close()` leaves nothing behind but a warning. Folders that are missing are not"
+        " made, as in TensorFlow.",
     ),
     Difference(
         ("tf.train.Example", "tf.train.SequenceExample"),
         "`True` and `False` are taken in an Int64List, as TensorFlow did with older versions of protobuf.",
     ),
     Difference(
-        ("tf.random.uniform", "tf.random.normal", "tf.random.shuffle", "tf.image.random_flip_left_right"),
-        "Random numbers are the same for a seed on every machine, but not those of TensorFlow. (The order of a seeded"
-        " `Dataset.shuffle` and the numbers of `Dataset.random` are.)",
+        (
+            "tf.data.Dataset.sample_from_datasets",
+            "tf.random.uniform",
+            "tf.random.normal",
+            "tf.random.shuffle",
+            "tf.image.random_flip_left_right",
+        ),
+        "Random numbers are the same for a seed on every machine, but not those of TensorFlow. (The order"
+        " of a seeded `Dataset.shuffle` and the numbers of `Dataset.random` are.)",
     ),
     Difference(
         ("tf.image.decode_jpeg", "tf.image.decode_image"),
-        "Pixels are TensorFlow's own, bit for bit, where simplejpeg is installed (`pip install tfreel[jpeg]`); else they"
-        " are those of Pillow, as with `dct_method=\"INTEGER_ACCURATE\"`.",
+        "Pixels are TensorFlow's own, bit for bit, where simplejpeg is installed (`pip install"
+        ' tfreel[jpeg]`); else they are those of Pillow, as with `dct_method="INTEGER_ACCURATE"`.',
     ),
     Difference(
         ("tf.strings.regex_replace", "tf.strings.regex_full_match"),
@@ -114,17 +123,24 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.compat.v1.TFRecordReader",),
-        "`serialize_state` and `restore_state` work, and `supports_serialize` is true. TensorFlow never implemented them.",
+        "`serialize_state` and `restore_state` work, and `supports_serialize` is true. TensorFlow never"
+        " implemented them.",
     ),
     Difference(
-        ("tf.compat.v1.train.batch", "tf.compat.v1.train.shuffle_batch", "tf.compat.v1.train.string_input_producer"),
-        "There are no threads behind the queues: what is asked for is made when it is asked for. Nothing hangs without"
-        " `start_queue_runners`, the order is the same in every run with a seed, and not TensorFlow's.",
+        (
+            "tf.compat.v1.train.batch",
+            "tf.compat.v1.train.shuffle_batch",
+            "tf.compat.v1.train.string_input_producer",
+        ),
+        "There are no threads behind the queues: what is asked for is made when it is asked for. Nothing"
+        " hangs without `start_queue_runners`, the order is the same in every run with a seed, and not"
+        " TensorFlow's.",
     ),
     Difference(
         ("tf.compat.v1.Session",),
-        "Tensors have values at once wherever that is possible; only readers, queues, iterators and placeholders, and"
-        " what is computed from them, wait for `run`. Both ways of writing programs can be mixed.",
+        "Tensors have values at once wherever that is possible; only readers, queues, iterators and"
+        " placeholders, and what is computed from them, wait for `run`. Both ways of writing programs can be"
+        " mixed.",
     ),
     Difference(
         ("tf.function",),
@@ -132,12 +148,14 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.errors.OpError",),
-        "The classes are TensorFlow's, the texts are not: they name the file, the record and what to do. `op` and"
-        " `node_def` are None.",
+        "The classes are TensorFlow's, the texts are not: they name the file, the record and what to do."
+        " `op` and `node_def` are None.",
     ),
 )
 
-_MODELS = "models are outside of the record world: use Keras, PyTorch or JAX, and feed them with tfreel.adapters"
+_MODELS = (
+    "models are outside of the record world: use Keras, PyTorch or JAX, and feed them with tfreel.adapters"
+)
 _NUMBERS = "use NumPy on tensor.numpy(), or the framework that you train with"
 _CLUSTER = "every process opens its own part: dataset.shard(world, rank), or tfreel.adapters"
 
@@ -168,10 +186,7 @@ ABSENT: dict[str, str] = {
     "tf.data.Dataset.save": "write TFRecords: tf.io.TFRecordWriter, tfreel.Writer",
     "tf.data.Dataset.load": "tfreel.load",
     "tf.data.Dataset.snapshot": "Dataset.cache keeps elements in a file",
-    "tf.data.Dataset.group_by_window": "no such thing here yet; sort by length, or ragged_batch",
-    "tf.data.Dataset.bucket_by_sequence_length": "no such thing here yet; ragged_batch or padded_batch",
-    "tf.data.Dataset.rejection_resample": "tfreel.Dataset.mix draws from datasets with weights",
-    "tf.data.Dataset.sample_from_datasets": "tfreel.Dataset.mix draws from datasets with weights",
+    "tf.data.Dataset.rejection_resample": "Dataset.sample_from_datasets draws with weights",
     "tf.io.decode_csv": "tfreel.pack makes TFRecords of a CSV file",
     "tf.io.decode_json_example": "json and tf.train.Example",
     "tf.io.decode_proto": "the protobuf package",
@@ -252,8 +267,9 @@ _HEAD = """\
 from tfreel import tf  # was: import tensorflow as tf
 ```
 
-Code that writes, reads, parses and feeds TFRecords, for TensorFlow 2 or 1, runs unchanged then: without TensorFlow, usually
-faster, with the same results to the last bit. A few hundred scripts are run with both and compared in the tests.
+Code that writes, reads, parses and feeds TFRecords, for TensorFlow 2 or 1, runs unchanged then: without
+TensorFlow, usually faster, with the same results to the last bit. A few hundred scripts are run with both and
+compared in the tests.
 
 ```python
 from tfreel import tf
@@ -281,13 +297,14 @@ for x, y in dataset:
 
 ## Why it is fast
 
-The function given to `map` is called once, with tensors that have no value yet. The operations that it uses (parsing,
-decoding, resizing, casting, arithmetic, slicing, …) are then run for whole blocks of records, in all threads, by the same
-native code that `tfreel.Dataset` uses. A function that looks at values itself is called for each element, as slowly as Python
-is; `logging.getLogger("tfreel.tf")` says so at level DEBUG. Both ways give the same results.
+The function given to `map` is called once, with tensors that have no value yet. The operations that it uses
+(parsing, decoding, resizing, casting, arithmetic, slicing, …) are then run for whole blocks of records, in all
+threads, by the same native code that `tfreel.Dataset` uses. A function that looks at values itself is called for
+each element, as slowly as Python is; `logging.getLogger("tfreel.tf")` says so at level DEBUG. Both ways give the
+same results.
 
-Seeded shuffles have the very order of TensorFlow's. What `tf` cannot do, random access, splits, exact resumption, repair, is
-in `tfreel` itself: [dataset.md](dataset.md).
+Seeded shuffles have the very order of TensorFlow's. What `tf` cannot do (random access, splits, exact resumption,
+repair) is in `tfreel` itself: [dataset.md](dataset.md).
 """
 
 

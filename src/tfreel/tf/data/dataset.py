@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 
 from tfreel.ahead import ReadAhead
-from tfreel.tf.data import batching, interleaving, mapping, ordering, sources
+from tfreel.tf.data import batching, grouping, interleaving, mapping, ordering, sources
 from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Fault, Item, Stage
 from tfreel.tf.data.padding import Padding
-from tfreel.tf.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tfreel.tf.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    OutOfRangeError,
+    UnimplementedError,
+)
 from tfreel.tf.ops.chance import op_seeds
 from tfreel.tf.values import nest
 from tfreel.tf.values.convert import array
@@ -47,8 +52,7 @@ class Dataset:
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
 
-    # Where elements come from
-    # -------------------------------------------------------------------------------------
+    # Where elements come from.
 
     @staticmethod
     def range(*args: Any, output_type: Any = int64, name: str | None = None) -> Dataset:
@@ -132,8 +136,25 @@ class Dataset:
         choices = mapping.stage_of(choice_dataset)
         return Dataset(interleaving.Chosen(stages, choices, stop_on_empty=stop_on_empty_dataset))
 
-    # What is done with each
-    # ---------------------------------------------------------------------------------------
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Any,
+        weights: Any = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """Elements of several datasets by chance, with weights; the draws are not TensorFlow's."""
+        stages = [mapping.stage_of(each) for each in datasets]
+        chances = np.ones(len(stages)) if weights is None else array(weights).astype(np.float64)
+        if len(chances) != len(stages) or chances.min() < 0 or not chances.sum():
+            raise ValueError(
+                f"expected a weight for each of the {len(stages)} datasets, none of them negative"
+            )
+        draws = interleaving.Draws(chances / chances.sum(), op_seeds(seed))
+        return Dataset(interleaving.Chosen(stages, draws, stop_on_empty=stop_on_empty_dataset))
+
+    # What is done with each.
 
     def map(
         self,
@@ -199,8 +220,7 @@ class Dataset:
             raise TypeError(f"`transformation_func` must return a Dataset, not {type(made).__name__}")
         return made
 
-    # Which, and in what order
-    # -------------------------------------------------------------------------------------
+    # Which, and in what order.
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """The first elements; all if the count is negative."""
@@ -271,8 +291,7 @@ class Dataset:
 
         return Dataset(Unique(self.stage))
 
-    # Batches
-    # ------------------------------------------------------------------------------------------------------
+    # Batches.
 
     def batch(
         self,
@@ -335,8 +354,44 @@ class Dataset:
             batching.Windows(self.stage, count, step, stride, drop_remainder=drop_remainder, dataset=Dataset)
         )
 
-    # Looking at it
-    # ------------------------------------------------------------------------------------------------
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[[Any, Any], Any],
+        window_size: Any = None,
+        window_size_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a function makes of the datasets of elements with one key, so many at a time."""
+        size = grouping.window_size(window_size, window_size_func)
+        return Dataset(grouping.Grouped(self.stage, key_func, reduce_func, size, Dataset))
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Callable[..., Any],
+        bucket_boundaries: Any,
+        bucket_batch_sizes: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Padded batches of elements of about one length."""
+        if pad_to_bucket_boundary:
+            raise UnimplementedError("pad_to_bucket_boundary is not here: give padded_shapes")
+        sizes = [whole(size, "bucket_batch_sizes") for size in bucket_batch_sizes]
+        bucket, size_of = grouping.buckets(list(bucket_boundaries), sizes, element_length_func)
+
+        def batch(key: Any, window: Dataset) -> Dataset:
+            if no_padding:
+                return window.batch(size_of(int(key)), drop_remainder)
+            return window.padded_batch(size_of(int(key)), padded_shapes, padding_values, drop_remainder)
+
+        return Dataset(grouping.Grouped(self.stage, bucket, batch, size_of, Dataset))
+
+    # Looking at it.
 
     @property
     def element_spec(self) -> Any:

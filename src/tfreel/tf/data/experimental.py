@@ -17,15 +17,18 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "Counter",
+    "bucket_by_sequence_length",
     "cardinality",
     "choose_from_datasets",
     "dense_to_ragged_batch",
     "enumerate_dataset",
     "get_single_element",
+    "group_by_window",
     "ignore_errors",
     "map_and_batch",
     "parallel_interleave",
     "prefetch_to_device",
+    "sample_from_datasets",
     "scan",
     "shuffle_and_repeat",
     "take_while",
@@ -59,6 +62,23 @@ def dense_to_ragged_batch(
 def enumerate_dataset(start: int = 0) -> Transformation:
     """`Dataset.enumerate`, to be applied."""
     return lambda dataset: dataset.enumerate(start)
+
+
+def bucket_by_sequence_length(*args: Any, **options: Any) -> Transformation:
+    """`Dataset.bucket_by_sequence_length`, to be applied."""
+    return lambda dataset: dataset.bucket_by_sequence_length(*args, **options)
+
+
+def group_by_window(*args: Any, **options: Any) -> Transformation:
+    """`Dataset.group_by_window`, to be applied."""
+    return lambda dataset: dataset.group_by_window(*args, **options)
+
+
+def sample_from_datasets(
+    datasets: Any, weights: Any = None, seed: int | None = None, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """Elements of several datasets by chance."""
+    return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
 def get_single_element(dataset: Dataset) -> Any:

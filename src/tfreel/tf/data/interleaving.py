@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, merged, sizes
+import numpy as np
+
+from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Chunk, Fault, Item, Stage, merged, sizes
 from tfreel.tf.data.mapping import datasets_of
 from tfreel.tf.data.pieces import Pieces
+from tfreel.tf.graphs.rows import Dense
+from tfreel.tf.values.dtypes import int64
+from tfreel.tf.values.shapes import TensorSpec
 
 _FIRST = 16
 
@@ -138,3 +143,21 @@ class Chosen:
 
     def cardinality(self) -> int:
         return UNKNOWN
+
+
+class Draws:
+    """Numbers of datasets by chance, without an end."""
+
+    def __init__(self, chances: Any, seeds: tuple[int, int] | None) -> None:
+        self._bounds = np.cumsum(chances)[:-1]
+        self._seeds = seeds
+        self.specs: Any = TensorSpec([], int64)
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        random = np.random.Generator(np.random.Philox(self._seeds))
+        for size in sizes(_FIRST, most):
+            drawn = np.searchsorted(self._bounds, random.random(size), "right")
+            yield Chunk(0, [Dense(drawn.astype(np.int64))], size)
+
+    def cardinality(self) -> int:
+        return INFINITE

@@ -1,8 +1,8 @@
 """Operations, which run at once on values and become nodes of a graph on promises; and how a graph is run.
 
 An operation is made of a *kernel*: a function of plain values (arrays, lists of them, Python values). Called
-with handles that have values, it runs. Called with one that is a promise, it becomes a node, and gives promises
-of its results.
+with handles that have values, it runs. Called with one that is a promise, it becomes a node, and gives
+promises of its results.
 """
 
 from __future__ import annotations
@@ -43,10 +43,14 @@ class Operation:
         rows: The same as the kernel for many rows at once, of arguments in which columns stand for tensors.
         Without it
             the kernel is run row by row.
+        heavy: Whether a row is enough work for a thread of its own.
     """
 
-    def __init__(self, kernel: Kernel, infer: Kernel | None = None, rows: Kernel | None = None) -> None:
+    def __init__(
+        self, kernel: Kernel, infer: Kernel | None = None, rows: Kernel | None = None, *, heavy: bool = False
+    ) -> None:
         self.kernel = kernel
+        self.heavy = heavy
         self.infer = infer or functools.partial(probed, kernel)
         self.rows = rows
         functools.update_wrapper(self, kernel)
@@ -61,9 +65,11 @@ class Operation:
         return f"<tf operation {self.kernel.__name__}>"
 
 
-def operation(*, infer: Kernel | None = None, rows: Kernel | None = None) -> Callable[[Kernel], Operation]:
-    """Makes an operation of a kernel. `infer` and `rows` are told in `Operation`."""
-    return lambda kernel: Operation(kernel, infer, rows)
+def operation(
+    *, infer: Kernel | None = None, rows: Kernel | None = None, heavy: bool = False
+) -> Callable[[Kernel], Operation]:
+    """Makes an operation of a kernel. The options are told in `Operation`."""
+    return lambda kernel: Operation(kernel, infer, rows, heavy=heavy)
 
 
 class Node:
