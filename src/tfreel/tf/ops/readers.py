@@ -60,10 +60,8 @@ class ExampleReader:
         record = error.record
         text = str(error)
         if isinstance(error, MissingFeatureError):
-            dtype = as_dtype(
-                getattr(self._native.get(str(error.feature)), "dtype", "int64").replace("bytes", "string")
-            )
-            told = f"Feature: {error.feature} (data type: {dtype.name}) is required but could not be found."
+            dtype = _KINDS[self._native[str(error.feature)].dtype]
+            told = f"Feature: {error.feature} (data type: {dtype}) is required but could not be found."
             text = f"{told} {text}"
         if single:
             text = _uncounted(text)
@@ -75,10 +73,13 @@ class ExampleReader:
         return made
 
 
+_KINDS = {"int64": "int64", "float32": "float", "bytes": "string"}
+
+
 def _uncounted(text: str) -> str:
     for counted in (" in record 0", " of record 0"):
         text = text.replace(counted, "")
-    return text.replace("record 0 is not", "Could not parse example input:", 1)
+    return text.replace("record 0 is not", "Could not parse example input: not", 1)
 
 
 def _text(key: Any) -> str:
