@@ -1,10 +1,5 @@
 """`tf.ragged`: tensors of rows that differ in length."""
 
-from tfreel.tf.ops.ragged_made import boolean_mask as boolean_mask
-from tfreel.tf.ops.ragged_made import constant as constant
-from tfreel.tf.ops.ragged_made import ragged_range as range
-from tfreel.tf.ops.ragged_made import stack as stack
-from tfreel.tf.ops.ragged_math import map_flat_values as map_flat_values
-from tfreel.tf.values.ragged import RaggedTensor as RaggedTensor
+from tfreel.tf.names import namespace
 
-__all__ = ["RaggedTensor", "boolean_mask", "constant", "map_flat_values", "range", "stack"]
+__getattr__, __dir__, __all__ = namespace(__name__)
