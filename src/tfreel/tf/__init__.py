@@ -5,8 +5,8 @@ What is public under which name is in `names`; what differs from TensorFlow in `
 
 # Tensors learn from these what they can do, whichever name is asked for first.
 import tfreel.tf.ops.operators
-import tfreel.tf.ops.ragged_math
 import tfreel.tf.ops.slicing
+import tfreel.tf.values.ragged
 import tfreel.tf.values.sparse  # noqa: F401
 from tfreel.tf.names import namespace
 

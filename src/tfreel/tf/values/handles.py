@@ -119,7 +119,7 @@ def stands_for(value_class: type) -> Callable[[type[Handle]], type[Handle]]:
 
 def handle_class(value_class: type) -> type[Handle]:
     """The class of handles for a class of values."""
-    return _CLASSES.get(value_class, _CLASSES[np.ndarray])
+    return _CLASSES[value_class]
 
 
 def wrap(value: Any) -> Any:
