@@ -1,72 +1,155 @@
 """`tf.math`: numbers out of numbers."""
 
-from tfreel.tf.ops.math import acos as acos
-from tfreel.tf.ops.math import add_n as add_n
-from tfreel.tf.ops.math import asin as asin
-from tfreel.tf.ops.math import atan as atan
-from tfreel.tf.ops.math import atan2 as atan2
-from tfreel.tf.ops.math import bincount as bincount
-from tfreel.tf.ops.math import ceil as ceil
-from tfreel.tf.ops.math import cos as cos
-from tfreel.tf.ops.math import cosh as cosh
-from tfreel.tf.ops.math import cumsum as cumsum
-from tfreel.tf.ops.math import divide_no_nan as divide_no_nan
-from tfreel.tf.ops.math import exp as exp
-from tfreel.tf.ops.math import expm1 as expm1
-from tfreel.tf.ops.math import floor as floor
-from tfreel.tf.ops.math import floormod as floormod
-from tfreel.tf.ops.math import floormod as mod
-from tfreel.tf.ops.math import is_finite as is_finite
-from tfreel.tf.ops.math import is_inf as is_inf
-from tfreel.tf.ops.math import is_nan as is_nan
-from tfreel.tf.ops.math import log as log
-from tfreel.tf.ops.math import log1p as log1p
-from tfreel.tf.ops.math import reciprocal as reciprocal
-from tfreel.tf.ops.math import rint as rint
-from tfreel.tf.ops.math import round as round
-from tfreel.tf.ops.math import rsqrt as rsqrt
-from tfreel.tf.ops.math import sigmoid as sigmoid
-from tfreel.tf.ops.math import sign as sign
-from tfreel.tf.ops.math import sin as sin
-from tfreel.tf.ops.math import sinh as sinh
-from tfreel.tf.ops.math import softmax as softmax
-from tfreel.tf.ops.math import sqrt as sqrt
-from tfreel.tf.ops.math import square as square
-from tfreel.tf.ops.math import squared_difference as squared_difference
-from tfreel.tf.ops.math import tan as tan
-from tfreel.tf.ops.math import tanh as tanh
-from tfreel.tf.ops.math import truediv as truediv
-from tfreel.tf.ops.operators import absolute as abs
-from tfreel.tf.ops.operators import add as add
-from tfreel.tf.ops.operators import divide as divide
-from tfreel.tf.ops.operators import equal as equal
-from tfreel.tf.ops.operators import floordiv as floordiv
-from tfreel.tf.ops.operators import greater as greater
-from tfreel.tf.ops.operators import greater_equal as greater_equal
-from tfreel.tf.ops.operators import less as less
-from tfreel.tf.ops.operators import less_equal as less_equal
-from tfreel.tf.ops.operators import logical_and as logical_and
-from tfreel.tf.ops.operators import logical_not as logical_not
-from tfreel.tf.ops.operators import logical_or as logical_or
-from tfreel.tf.ops.operators import logical_xor as logical_xor
-from tfreel.tf.ops.operators import maximum as maximum
-from tfreel.tf.ops.operators import minimum as minimum
-from tfreel.tf.ops.operators import multiply as multiply
-from tfreel.tf.ops.operators import negative as negative
-from tfreel.tf.ops.operators import not_equal as not_equal
-from tfreel.tf.ops.operators import power as pow
-from tfreel.tf.ops.operators import subtract as subtract
-from tfreel.tf.ops.reductions import count_nonzero as count_nonzero
-from tfreel.tf.ops.reductions import reduce_all as reduce_all
-from tfreel.tf.ops.reductions import reduce_any as reduce_any
-from tfreel.tf.ops.reductions import reduce_logsumexp as reduce_logsumexp
-from tfreel.tf.ops.reductions import reduce_max as reduce_max
-from tfreel.tf.ops.reductions import reduce_mean as reduce_mean
-from tfreel.tf.ops.reductions import reduce_min as reduce_min
-from tfreel.tf.ops.reductions import reduce_prod as reduce_prod
-from tfreel.tf.ops.reductions import reduce_std as reduce_std
-from tfreel.tf.ops.reductions import reduce_sum as reduce_sum
-from tfreel.tf.ops.reductions import reduce_variance as reduce_variance
-from tfreel.tf.ops.selection import argmax as argmax
-from tfreel.tf.ops.selection import argmin as argmin
-from tfreel.tf.ops.selection import top_k as top_k
+from tfreel.tf.ops.math import (
+    acos,
+    add_n,
+    asin,
+    atan,
+    atan2,
+    bincount,
+    ceil,
+    cos,
+    cosh,
+    cumsum,
+    divide_no_nan,
+    exp,
+    expm1,
+    floor,
+    floormod,
+    is_finite,
+    is_inf,
+    is_nan,
+    log,
+    log1p,
+    reciprocal,
+    rint,
+    round,
+    rsqrt,
+    sigmoid,
+    sign,
+    sin,
+    sinh,
+    softmax,
+    sqrt,
+    square,
+    squared_difference,
+    tan,
+    tanh,
+    truediv,
+)
+from tfreel.tf.ops.math import (
+    floormod as mod,
+)
+from tfreel.tf.ops.operators import (
+    absolute as abs,
+)
+from tfreel.tf.ops.operators import (
+    add,
+    divide,
+    equal,
+    floordiv,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    not_equal,
+    subtract,
+)
+from tfreel.tf.ops.operators import (
+    power as pow,
+)
+from tfreel.tf.ops.reductions import (
+    count_nonzero,
+    reduce_all,
+    reduce_any,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_std,
+    reduce_sum,
+    reduce_variance,
+)
+from tfreel.tf.ops.selection import argmax, argmin, top_k
+
+__all__ = [
+    "abs",
+    "acos",
+    "add",
+    "add_n",
+    "argmax",
+    "argmin",
+    "asin",
+    "atan",
+    "atan2",
+    "bincount",
+    "ceil",
+    "cos",
+    "cosh",
+    "count_nonzero",
+    "cumsum",
+    "divide",
+    "divide_no_nan",
+    "equal",
+    "exp",
+    "expm1",
+    "floor",
+    "floordiv",
+    "floormod",
+    "greater",
+    "greater_equal",
+    "is_finite",
+    "is_inf",
+    "is_nan",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "mod",
+    "multiply",
+    "negative",
+    "not_equal",
+    "pow",
+    "reciprocal",
+    "reduce_all",
+    "reduce_any",
+    "reduce_logsumexp",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_std",
+    "reduce_sum",
+    "reduce_variance",
+    "rint",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "softmax",
+    "sqrt",
+    "square",
+    "squared_difference",
+    "subtract",
+    "tan",
+    "tanh",
+    "top_k",
+    "truediv",
+]
