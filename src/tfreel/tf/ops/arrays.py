@@ -69,7 +69,7 @@ class _OfShape(Operation):
     def __call__(self, input: Any, *args: Any, **options: Any) -> Any:
         known = input.shape if isinstance(input, Tensor) and input.source is not None else None
         if known is not None and known.is_fully_defined():
-            input = np.broadcast_to(np.zeros((), np.uint8), known.as_list())
+            input = np.broadcast_to(np.uint8(0), [size or 0 for size in known])
         return super().__call__(input, *args, **options)
 
 
@@ -185,15 +185,16 @@ _ORDER = ("int32", "int64", "float32", "float64")
 
 @operation(infer=lambda start, limit, delta, dtype: TensorSpec([None], dtype))
 def _counted(start: Any, limit: Any, delta: Any, dtype: Any) -> Array:
-    first, end, step = (np.asarray(each).astype(dtype.numpy)[()] for each in (start, limit, delta))
+    first, end, step = (np.asarray(each).astype(dtype.numpy).item() for each in (start, limit, delta))
     if not step:
         raise InvalidArgumentError("Requires delta != 0: 0")
     if (step > 0 and first > end) or (step < 0 and first < end):
         raise InvalidArgumentError(f"no way from start {first} to limit {end} by delta {step}")
     if dtype.is_integer:
-        return np.arange(first, end, step, dtype.numpy)
-    count = math.ceil(abs((float(end) - float(first)) / float(step)))
-    return (first + np.arange(count).astype(dtype.numpy) * step).astype(dtype.numpy)
+        return np.arange(first, end, step, dtype=dtype.numpy)
+    count = math.ceil(abs((end - first) / step))
+    kind = dtype.numpy.type
+    return np.asarray(kind(first) + np.arange(count).astype(kind) * kind(step), kind)
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: Any = "range") -> Any:
@@ -235,17 +236,18 @@ def _one_hot_rows(indices: Any, depth: Any, *values: Any, axis: Any = None, **op
     if made is None or not no_columns(depth, values, list(options.values())) or len(values) > 2:
         return None
     last = -1 if axis is None else axis
-    return Dense(one_hot.kernel(made, depth, *values, axis=row_axis(last), **options))
+    kernel: Any = one_hot.kernel
+    return Dense(kernel(made, depth, *values, axis=row_axis(last), **options))
 
 
-@operation(
-    infer=lambda indices, depth, *args, **options: (
-        TensorSpec(None, one_hot.kernel(0, 1, *args, **{**options, "axis": None}).dtype)
-        if has_specs(depth)
-        else probed(one_hot.kernel, indices, depth, *args, **options)
-    ),
-    rows=_one_hot_rows,
-)
+def _one_hot_spec(indices: Any, depth: Any, *args: Any, **options: Any) -> Any:
+    kernel: Any = one_hot.kernel
+    if has_specs(depth):
+        return TensorSpec(None, kernel(0, 1, *args, **{**options, "axis": None}).dtype)
+    return probed(kernel, indices, depth, *args, **options)
+
+
+@operation(infer=_one_hot_spec, rows=_one_hot_rows)
 def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None
 ) -> Array:
@@ -293,7 +295,8 @@ def ensure_shape(x: Any, shape: Any) -> Array:
     made = array(x)
     if not TensorShape(shape).is_compatible_with(made.shape):
         raise InvalidArgumentError(
-            f"Shape of tensor input {list(made.shape)} is not compatible with expected shape {TensorShape(shape)}"
+            f"Shape of tensor input {list(made.shape)} is not compatible with expected shape"
+            f" {TensorShape(shape)}"
         )
     return made
 
@@ -301,4 +304,8 @@ def ensure_shape(x: Any, shape: Any) -> Array:
 @operation()
 def meshgrid(*args: Any, indexing: str = "xy") -> list[Array]:
     """The coordinates of a grid, of those along its sides."""
-    return [np.ascontiguousarray(each) for each in np.meshgrid(*map(array, args), indexing=indexing)]  # type: ignore[call-overload]
+    made = [array(each) for each in args]
+    if len({each.dtype for each in made}) > 1:
+        raise InvalidArgumentError("the sides of a grid must be of one dtype")
+    grid: Any = np.meshgrid(*made, indexing="ij" if indexing == "ij" else "xy")
+    return [np.ascontiguousarray(each) for each in grid]

@@ -83,7 +83,7 @@ def _edge(found: DType, limit: Any, *, up: bool) -> Any:
 def bitcast(input: Any, type: Any) -> Array:
     """The bytes of the values as values of another dtype."""
     made, wanted = array(input), as_dtype(type).numpy
-    if made.dtype == object or wanted == object:
+    if made.dtype == object or as_dtype(type).name == "string":
         raise InvalidArgumentError("strings have no bits to cast")
     made = np.ascontiguousarray(made)
     if wanted.itemsize <= made.dtype.itemsize:

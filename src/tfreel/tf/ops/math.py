@@ -12,7 +12,7 @@ from tfreel.tf.graphs.operations import Operation, operation
 from tfreel.tf.ops import operators
 from tfreel.tf.ops.conversion import convert_to_tensor, of_one_dtype
 from tfreel.tf.ops.operators import Division, as_floats, binary, elementwise, of_kinds, same_dtype
-from tfreel.tf.ops.shaping import tensors
+from tfreel.tf.ops.shaping import tensors, unstack
 from tfreel.tf.ops.static import invalid_argument, one_number
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype, int32
@@ -48,14 +48,6 @@ def _sign(x: Array) -> Array:
     return np.asarray(np.sign(x))
 
 
-def _one_over(x: Array) -> Array:
-    if x.dtype.kind in "iu":
-        if not np.all(x):
-            raise InvalidArgumentError("Integer division by zero")
-        return np.asarray(np.trunc(1 / x)).astype(x.dtype)
-    return np.asarray(np.reciprocal(x))
-
-
 sign = unary("sign", _sign, "ifc")
 floor = unary("floor", np.floor, "f")
 ceil = unary("math.ceil", np.ceil, "f")
@@ -78,7 +70,7 @@ sinh = unary("sinh", np.sinh)
 cosh = unary("cosh", np.cosh)
 tanh = unary("tanh", np.tanh)
 sigmoid = unary("sigmoid", _sigmoid)
-reciprocal = unary("math.reciprocal", _one_over, "ifc")
+reciprocal = unary("math.reciprocal", np.reciprocal)
 relu = unary("nn.relu", lambda x: np.maximum(x, np.zeros((), x.dtype)), "iuf")
 is_nan = unary("math.is_nan", np.isnan, "f")
 is_inf = unary("math.is_inf", np.isinf, "f")
@@ -110,16 +102,14 @@ truncatemod = binary("truncatemod", np.fmod, "iuf")
 
 
 @elementwise
-def _clipped(value: Any, least: Any, most: Any) -> Array:
+def _clipped(value: Any, least: Any, most: Any) -> Any:
     made, least = same_dtype(value, least)
     made, most = same_dtype(made, most)
     of_kinds(made, "iuf", "clip_by_value")
     with invalid_argument():
         found = np.maximum(np.minimum(made, most), least)
     if found.shape != made.shape:
-        raise InvalidArgumentError(
-            f"the limits make another shape of {list(made.shape)}: {list(found.shape)}"
-        )
+        raise ValueError(f"the limits make another shape of {list(made.shape)}: {list(found.shape)}")
     return found
 
 
@@ -149,14 +139,14 @@ def add_n(inputs: Any, name: Any = None) -> Any:
         ValueError: There are none.
     """
     if isinstance(inputs, Handle):
-        inputs = [inputs]
+        inputs = unstack(inputs)
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError("Inputs must be an iterable of at least one Tensor with the same dtype and shape.")
     return _added_up(list(inputs))
 
 
 @operation()
-def _multiplied(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Array:
+def _multiplied(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
     first, second = same_dtype(a, b)
     of_kinds(first, "iufc", "matmul")
     if first.ndim < 2 or second.ndim < 2:
@@ -185,8 +175,12 @@ def matmul(
     return _multiplied(*of_one_dtype([a, b]), transpose_a, transpose_b)
 
 
-Tensor.__matmul__ = lambda self, other: matmul(self, other)  # type: ignore[attr-defined]
-Tensor.__rmatmul__ = lambda self, other: matmul(other, self)  # type: ignore[attr-defined]
+def _from_the_right(self: Any, other: Any) -> Any:
+    return matmul(other, self)
+
+
+setattr(Tensor, "__matmul__", matmul)  # noqa: B010 - a type checker would look for the method in the class
+setattr(Tensor, "__rmatmul__", _from_the_right)  # noqa: B010
 
 
 @operation()

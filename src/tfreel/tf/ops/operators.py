@@ -88,6 +88,14 @@ class Binary(Operation):
         return of_one_dtype([x, y])
 
 
+class Addition(Binary):
+    """An operation that leaves another dtype to its kernel to refuse, as TensorFlow does here."""
+
+    def converted(self, x: Any, y: Any) -> list[Any]:
+        x = convert_to_tensor(x)
+        return [x, convert_to_tensor(y, dtype_hint=x.dtype)]
+
+
 class Boolean(Binary):
     """An operation on two tensors that must be bool."""
 
@@ -125,6 +133,12 @@ def binary(
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = f"`tf.{name}`, value by value."
     return kind_of_operation(kernel, rows=on_rows(kernel))
+
+
+def _added(x: Array, y: Array) -> Array:
+    if x.dtype != object:
+        return np.add(x, y)
+    return np.asarray(np.add(x, y), object)
 
 
 def as_floats(x: Array) -> Array:
@@ -171,7 +185,7 @@ def _bitwise(name: str, on_bools: Any, on_numbers: Any) -> Binary:
 
 _NUMBERS, _ORDERED, _ANY = "iufc", "iuf", "biufcO"
 
-add = binary("add", np.add, _NUMBERS + "O")
+add = binary("add", _added, _NUMBERS + "O", Addition)
 subtract = binary("subtract", np.subtract, _NUMBERS)
 multiply = binary("multiply", np.multiply, "b" + _NUMBERS)
 divide = binary("divide", _divided, _NUMBERS, Division)
@@ -221,7 +235,7 @@ def absolute(x: Any) -> Array:
 
 
 def _reflected(compute: Operation) -> Callable[[Any, Any], Any]:
-    return lambda self, other: compute(convert_to_tensor(other, dtype_hint=self.dtype), self)
+    return lambda self, other: compute(convert_to_tensor(other, self.dtype), self)
 
 
 def _plain(compute: Operation) -> Callable[..., Any]:

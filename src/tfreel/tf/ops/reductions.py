@@ -21,7 +21,7 @@ from tfreel.tf.ops.static import (
     whole_numbers,
 )
 from tfreel.tf.values.convert import array
-from tfreel.tf.values.dtypes import as_dtype, int64
+from tfreel.tf.values.dtypes import as_dtype, bool_, int64
 from tfreel.tf.values.handles import Array
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import probed
@@ -50,10 +50,11 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def _reduction(name: str, compute: Compute, kinds: str, exact: str = "") -> Operation:
-    """An operation that reduces axes; `exact` kinds come out the same however many rows are reduced at once."""
+    """An operation that reduces axes; `exact` kinds come out the same if many rows are reduced at once."""
 
     def kernel(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Array:
-        made = of_kinds(array(input_tensor), kinds, name)
+        wanted = bool_ if kinds == "b" and not isinstance(input_tensor, np.ndarray) else None
+        made = of_kinds(array(input_tensor, wanted), kinds, name)
         with np.errstate(all="ignore"):
             return np.asarray(compute(made, axis=_axes(axis, made.ndim), keepdims=keepdims))
 
@@ -90,12 +91,14 @@ def _count(x: Array, axis: tuple[int, ...]) -> int:
 
 
 def _mean(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    count = _count(x, axis)
+    if not count:
+        nothing = np.nan if x.dtype.kind in "fc" else 0
+        return np.full_like(_sum(x, axis, keepdims), nothing)
     if x.dtype.kind in "fc":
         return np.asarray(np.mean(x, axis=axis, keepdims=keepdims), x.dtype)
-    total, count = _sum(x, axis, keepdims), _count(x, axis)
-    if not count:
-        return np.zeros_like(total)
-    whole = np.abs(total.astype(np.int64)) // count  # towards zero, where Python goes down
+    total = np.asarray(np.sum(x, axis=axis, keepdims=keepdims, dtype=np.int64))
+    whole = np.abs(total) // count  # towards zero, where Python goes down
     return np.where(total < 0, -whole, whole).astype(x.dtype)
 
 
@@ -110,12 +113,13 @@ def _extreme(find: Any, least: bool) -> Compute:
     return compute
 
 
-def _variance(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
-    return np.asarray(np.var(x, axis=axis, keepdims=keepdims), x.dtype)
+def _of_floats(find: Any) -> Compute:
+    def compute(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+        if x.dtype.kind != "f":
+            raise TypeError(f"Input must be either real or complex. Received {as_dtype(x.dtype).name}.")
+        return np.asarray(find(x, axis=axis, keepdims=keepdims), x.dtype)
 
-
-def _deviation(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
-    return np.asarray(np.std(x, axis=axis, keepdims=keepdims), x.dtype)
+    return compute
 
 
 def _log_sum_exp(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
@@ -132,8 +136,8 @@ reduce_max = _reduction("reduce_max", _extreme(np.max, least=True), "iuf", exact
 reduce_min = _reduction("reduce_min", _extreme(np.min, least=False), "iuf", exact="iuf")
 reduce_any = _reduction("reduce_any", np.any, "b", exact="b")
 reduce_all = _reduction("reduce_all", np.all, "b", exact="b")
-reduce_variance = _reduction("math.reduce_variance", _variance, "f")
-reduce_std = _reduction("math.reduce_std", _deviation, "f")
+reduce_variance = _reduction("math.reduce_variance", _of_floats(np.var), "biufc")
+reduce_std = _reduction("math.reduce_std", _of_floats(np.std), "biufc")
 reduce_logsumexp = _reduction("reduce_logsumexp", _log_sum_exp, "f")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import operation
 from tfreel.tf.graphs.rows import Column, Dense
-from tfreel.tf.ops.conversion import of_one_dtype
+from tfreel.tf.ops.conversion import convert_to_tensor, of_one_dtype
 from tfreel.tf.ops.operators import elementwise, of_kinds
 from tfreel.tf.ops.static import (
     dense,
@@ -24,8 +24,8 @@ from tfreel.tf.ops.static import (
     whole_numbers,
 )
 from tfreel.tf.values.convert import array
-from tfreel.tf.values.dtypes import as_dtype, int32, int64
-from tfreel.tf.values.handles import Array
+from tfreel.tf.values.dtypes import as_dtype, bool_, int32, int64
+from tfreel.tf.values.handles import Array, Handle
 from tfreel.tf.values.shapes import TensorShape, TensorSpec
 from tfreel.tf.values.specs import probed
 
@@ -42,7 +42,7 @@ def _indices(value: Any, most: int, what: str = "indices") -> Array:
 
 def _gather_spec(
     params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: int = 0
-) -> TensorSpec:
+) -> Any:
     if has_specs(axis):
         return unranked(params)
     return probed(gather.kernel, params, indices, validate_indices, axis, batch_dims)
@@ -70,7 +70,7 @@ def gather(
     return np.stack(rows).reshape(shape) if rows else np.empty(shape, made.dtype)
 
 
-def _gather_nd_spec(params: Any, indices: Any, batch_dims: int = 0) -> TensorSpec:
+def _gather_nd_spec(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     return probed(gather_nd.kernel, params, indices, batch_dims)
 
 
@@ -118,11 +118,12 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Array:
     if made.shape[where : where + chosen.ndim] != chosen.shape:
         raise ValueError(f"Shapes {list(made.shape[where:])} and {list(chosen.shape)} are incompatible")
     of_kinds(chosen, "b", "boolean_mask")
-    return np.asarray(made[(*[slice(None)] * where, chosen)])
+    keys: list[Any] = [slice(None)] * where
+    return np.asarray(made[(*keys, chosen)])
 
 
 @elementwise
-def _chosen(condition: Any, x: Any, y: Any) -> Array:
+def _chosen(condition: Any, x: Any, y: Any) -> Any:
     which = array(condition)
     if x.dtype != y.dtype:
         raise InvalidArgumentError(
@@ -134,8 +135,7 @@ def _chosen(condition: Any, x: Any, y: Any) -> Array:
 
 @operation(infer=lambda condition: TensorSpec([None, spec(condition).shape.rank], int64))
 def _true_places(condition: Any) -> Array:
-    made = array(condition)
-    return np.argwhere(made != b"" if made.dtype == object else made).astype(np.int64)
+    return np.argwhere(of_kinds(array(condition), "biufc", "where")).astype(np.int64)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
@@ -148,7 +148,9 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
         return _true_places(condition)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    return _chosen(of_one_dtype([condition])[0], *of_one_dtype([x, y]))
+    if not isinstance(condition, Handle):
+        condition = convert_to_tensor(condition, bool_)
+    return _chosen(condition, *of_one_dtype([x, y]))
 
 
 class Unique(NamedTuple):
@@ -277,7 +279,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32) 
     return TopK(np.take_along_axis(made, places, -1), places.astype(as_dtype(index_type).numpy))
 
 
-def _slice_spec(input_: Any, begin: Any, size: Any) -> TensorSpec:
+def _slice_spec(input_: Any, begin: Any, size: Any) -> Any:
     if not has_specs(begin, size):
         return probed(slice_.kernel, input_, begin, size)
     known = spec(input_)

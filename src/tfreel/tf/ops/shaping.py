@@ -109,7 +109,11 @@ def _concat_rows(values: Any, axis: Any) -> Column | None:
 def concat(values: Any, axis: Any) -> Array:
     """Tensors one behind the other along an axis."""
     where = one_number(axis, "axis")
-    parts = tensors(values if isinstance(values, (list, tuple, np.ndarray)) else [values])
+    if not isinstance(values, (list, tuple)):
+        return array(values)
+    if not values:
+        raise InvalidArgumentError("there is nothing to concatenate")
+    parts = tensors(values)
     if len(parts) == 1:
         return parts[0]
     with invalid_argument():
@@ -132,7 +136,7 @@ def _resolved(sizes: list[int], count: int) -> list[int]:
         sizes = [rest if size == -1 else size for size in sizes]
     if math.prod(sizes) != count:
         raise InvalidArgumentError(
-            f"Input to reshape is a tensor with {count} values, but the requested shape has {math.prod(sizes)}"
+            f"Input to reshape is a tensor with {count} values, but the requested shape is {sizes}"
         )
     return sizes
 
@@ -198,7 +202,7 @@ def expand_dims(input: Any, axis: Any) -> Array:
         return np.expand_dims(array(input), one_number(axis, "axis"))
 
 
-def _tile_spec(input: Any, multiples: Any) -> TensorSpec:
+def _tile_spec(input: Any, multiples: Any) -> Any:
     return unranked(input) if has_specs(multiples) else probed(tile.kernel, input, multiples)
 
 
@@ -226,14 +230,15 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Array:
     """The tensor with its dimensions in another order; reversed if none is given."""
     made = array(a)
     with invalid_argument():
-        made = np.ascontiguousarray(np.transpose(made, None if perm is None else whole_numbers(perm, "perm")))
+        order = None if perm is None else whole_numbers(perm, "perm")
+        made = np.asarray(np.transpose(made, order), order="C")
     return np.conj(made) if conjugate else made
 
 
 _MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 
 
-def _pad_spec(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> TensorSpec:
+def _pad_spec(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Any:
     if not has_specs(paddings):
         return probed(pad.kernel, tensor, paddings, mode)
     known = spec(tensor)
@@ -303,7 +308,7 @@ def reverse(tensor: Any, axis: Any) -> Array:
     """The tensor backwards along some axes."""
     made = array(tensor)
     with invalid_argument():
-        return np.flip(made, whole_numbers(axis, "axis")).copy()
+        return np.flip(made, tuple(whole_numbers(axis, "axis"))).copy()
 
 
 @operation()
@@ -313,7 +318,7 @@ def roll(input: Any, shift: Any, axis: Any) -> Array:
         return np.roll(array(input), tuple(whole_numbers(shift, "shift")), tuple(whole_numbers(axis, "axis")))
 
 
-def _repeat_spec(input: Any, repeats: Any, axis: Any = None) -> TensorSpec:
+def _repeat_spec(input: Any, repeats: Any, axis: Any = None) -> Any:
     if has_specs(repeats):
         return unranked(input)
     return probed(repeat.kernel, input, repeats, axis)
@@ -324,8 +329,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None) -> Array:
     """The tensor with each of its values, or parts along an axis, several times."""
     made = array(input)
     times = whole_numbers(repeats, "repeats")
-    with invalid_argument():
-        return np.repeat(made, times[0] if len(times) == 1 else times, axis)
+    return np.repeat(made, times[0] if len(times) == 1 else times, axis)
 
 
 @operation(infer=lambda input, shape: TensorSpec(known_sizes(shape), spec(input).dtype))

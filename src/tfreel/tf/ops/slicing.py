@@ -9,6 +9,7 @@ import numpy as np
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import operation
 from tfreel.tf.graphs.rows import Column, Dense, is_column
+from tfreel.tf.ops.static import has_specs, spec, whole_numbers
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.handles import Array
 from tfreel.tf.values.shapes import TensorSpec
@@ -102,3 +103,39 @@ def _has_spec(part: list[Any]) -> bool:
 def picked(tensor: Any, *arguments: Any) -> Array:
     """The part of a tensor that a key means; slices in it are lists."""
     return _pick(array(tensor), _as_key(arguments))
+
+
+def _strided_spec(input_: Any, begin: Any, end: Any, *args: Any, **options: Any) -> Any:
+    known = spec(input_)
+    if has_specs(begin, end):
+        return TensorSpec(None, known.dtype)
+    return probed(strided_slice.kernel, input_, begin, end, *args, **options)
+
+
+@operation(infer=_strided_spec)
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> Array:
+    """The part of a tensor between begin and end; bits of the masks say what a place in them means."""
+    starts, stops = whole_numbers(begin, "begin"), whole_numbers(end, "end")
+    steps = [1] * len(starts) if strides is None else whole_numbers(strides, "strides")
+    keys: list[Any] = []
+    for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            keys.append(Ellipsis)
+        elif new_axis_mask & bit:
+            keys.append(None)
+        elif shrink_axis_mask & bit:
+            keys.append(start)
+        else:
+            keys.append(slice(None if begin_mask & bit else start, None if end_mask & bit else stop, step))
+    return _pick(array(input_), tuple(keys))
