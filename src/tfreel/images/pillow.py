@@ -45,7 +45,14 @@ def opened(kind: str, data: bytes, max_pixels: int) -> ImageFile:
         return image
 
 
-def loaded(kind: str, data: bytes, max_pixels: int, *, draft: tuple[str, Size] | None = None) -> ImageFile:
+def loaded(
+    kind: str,
+    data: bytes,
+    max_pixels: int,
+    *,
+    draft: tuple[str, Size] | None = None,
+    raw: str | None = None,
+) -> ImageFile:
     """An image with its pixels; of several, the first.
 
     Args:
@@ -53,6 +60,7 @@ def loaded(kind: str, data: bytes, max_pixels: int, *, draft: tuple[str, Size] |
         data: The image.
         max_pixels: The most that are allowed.
         draft: A mode and a size for a JPEG decoder that may do less work than all.
+        raw: How to take the bytes of each pixel, in place of what Pillow would do with them.
 
     Raises:
         DecodeError: It is damaged, or ends too early.
@@ -63,6 +71,8 @@ def loaded(kind: str, data: bytes, max_pixels: int, *, draft: tuple[str, Size] |
         if draft is not None:
             mode, (height, width) = draft
             image.draft(mode, (width, height))
+        if raw is not None:
+            image.tile = [tile._replace(args=raw) for tile in image.tile]
         image.load()
         return image
 

@@ -1,0 +1,42 @@
+"""What the user should know of images, though nothing is wrong with them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
+
+import tfreel
+from tfreel.errors import TfreelWarning
+
+_OURS = str(Path(tfreel.__file__).parent)
+_POOLS = ("threading", "concurrent.futures.thread")
+
+PALETTE = (
+    "this PNG has a palette: what comes out are its colours, as in TensorFlow, not class ids; for a segmentation mask"
+    ' use tfreel.images.decode(data, "labels")'
+)
+NO_FAST_DCT = (
+    "without simplejpeg the pixels of a JPEG differ by a few steps from TensorFlow's (they are those of"
+    ' dct_method="INTEGER_ACCURATE"); for the very same: pip install "tfreel[jpeg]"'
+)
+
+
+def other_kind(function: str, name: str) -> str:
+    """That bytes went to a decoder named after another format."""
+    return (
+        f"these bytes are a {name}, decoded as such; {function} takes them, as in TensorFlow, but tf.io.decode_image"
+        " says better that they may be of any format"
+    )
+
+
+def say(text: str) -> None:
+    """Warns where the user called; Python shows a text once for each such place."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame, level = frame.f_back, level + 1
+    if frame is None or frame.f_globals.get("__name__") in _POOLS:  # a thread of ours: nobody's code called
+        level = 1
+    warnings.warn(text, TfreelWarning, stacklevel=level)
