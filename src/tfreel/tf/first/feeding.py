@@ -33,7 +33,8 @@ class Placeholder:
         if default is None:
             raise InvalidArgumentError(
                 f"You must feed a value for placeholder tensor '{self._name}'"
-                f" with dtype {self._spec.dtype.name} and shape {self._spec.shape}: Session.run(…, feed_dict={{{self._name}: value}})"
+                f" with dtype {self._spec.dtype.name} and shape {self._spec.shape}:"
+                f" Session.run(…, feed_dict={{{self._name}: value}})"
             )
         return [value_of(default) if isinstance(default, Handle) else default]
 
