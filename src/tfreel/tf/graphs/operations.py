@@ -95,7 +95,7 @@ class Node:
 
     def value_now(self, position: int) -> Any:
         """The value of a result outside of any run."""
-        return Run().result(self, position)
+        return Outside().result(self, position)
 
 
 def promises(node: Any, specs: Any) -> Any:
@@ -150,6 +150,10 @@ class Run:
     def __init__(self, given: dict[Any, list[Any]] | None = None) -> None:
         self._done: dict[Any, list[Any]] = dict(given or {})
 
+    def give(self, results: dict[Any, Any]) -> None:
+        """Results of nodes that need not run, by position."""
+        self._done.update(results)
+
     def value_of(self, handle: Handle) -> Any:
         """The value of a handle in this run."""
         source = handle.source
@@ -159,8 +163,21 @@ class Run:
         """One result of a node in this run."""
         if node not in self._done:
             for earlier in _needed(node, self._done):
-                self._done[earlier] = earlier.run(self.value_of)
+                self._done[earlier] = self._results(earlier)
         return self._done[node][position]
+
+    def _results(self, node: Any) -> list[Any]:
+        results: list[Any] = node.run(self.value_of)
+        return results
+
+
+class Outside(Run):
+    """What holds outside of any run: a node that draws keeps what it drew first."""
+
+    def _results(self, node: Any) -> list[Any]:
+        keeps = getattr(node, "kept", None)
+        results: list[Any] = node.run(self.value_of) if keeps is None else keeps(self.value_of)
+        return results
 
 
 def _needed(node: Any, done: Iterable[Any]) -> list[Any]:

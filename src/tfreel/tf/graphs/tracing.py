@@ -74,7 +74,7 @@ class Program:
         structure: Of the results; its leaves are nothing that matters.
     """
 
-    def __init__(self, source: Input, structure: Any, outputs: list[Any]) -> None:
+    def __init__(self, source: Any, structure: Any, outputs: list[Any]) -> None:
         self.structure = structure
         self._source = source
         self._outputs = outputs

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from tfreel.tf.graphs.operations import Node
     from tfreel.tf.values.shapes import TensorSpec
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -39,7 +38,7 @@ class RaggedValue(NamedTuple):
 class Source(NamedTuple):
     """Where a promised value comes from."""
 
-    node: Node
+    node: Any  # a Node, or what draws, is fed or does something
     position: int
     spec: TensorSpec | Any
 

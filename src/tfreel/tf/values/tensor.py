@@ -80,10 +80,10 @@ class Tensor(Handle):
         return value[()] if value.ndim == 0 else value
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """The value in a run of the given session, or of a new one."""
-        from tfreel.tf.first.session import Session
+        """The value in a run of the given session, or of the default one."""
+        from tfreel.tf.first.session import session_for
 
-        return (session or Session()).run(self, feed_dict=feed_dict)
+        return session_for(session).run(self, feed_dict)
 
     def ref(self) -> Any:
         """Something hashable that stands for the tensor."""
@@ -132,6 +132,8 @@ class Tensor(Handle):
         return int(value)
 
     def __hash__(self) -> int:
+        if self._source is not None:
+            return id(self)  # a key of `feed_dict`
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
     def __reduce__(self) -> Any:
