@@ -45,11 +45,7 @@ def every_type_of_raw_data(tf: Any, folder: Path) -> Any:
         "bool",
     )
     dtypes = [getattr(tf, name) for name in names]
-    return [
-        (dtype, tf.cast(tf.io.decode_raw(data, dtype), tf.float64))
-        for dtype in dtypes
-        if not dtype.is_complex
-    ]
+    return [tf.io.decode_raw(data, dtype) for dtype in dtypes]
 
 
 def raw_data_of_the_other_end(tf: Any, folder: Path) -> Any:
