@@ -15,6 +15,7 @@ def take_skip_repeat(tf: Any, folder: Path) -> Any:
     return (
         *(ds.take(2), ds.take(0), ds.take(-1), ds.take(9), ds.skip(1), ds.skip(-1), ds.skip(9), ds.skip(0)),
         *(ds.repeat(2), ds.repeat(0), ds.repeat().take(9), ds.repeat(-1).take(5), ds.take(0).repeat()),
+        *(ds.take(-5), ds.skip(-5), ds.repeat(-7).take(6)),
         ds.skip(1).repeat(2).take(5),
         ds.repeat(2).skip(3).batch(2),
     )
@@ -27,6 +28,7 @@ def shards_of_a_dataset(tf: Any, folder: Path) -> Any:
         ds.shard(num_shards=1, index=0),
         raised(tf, lambda: list(ds.shard(3, 3))),
         raised(tf, lambda: list(ds.shard(0, 0))),
+        raised(tf, lambda: list(ds.shard(3, -1))),
     )
 
 

@@ -1,4 +1,4 @@
-"""Tensors: made, cast, shaped, joined, counted."""
+"""Values made, cast, joined, reduced and computed with."""
 
 from __future__ import annotations
 
@@ -81,24 +81,6 @@ def comparisons(tf: Any, folder: Path) -> Any:
     )
 
 
-def python_uses_of_tensors(tf: Any, folder: Path) -> Any:
-    scalar, vector = tf.constant(3), tf.constant([1.5, 2.5])
-    return (
-        *(
-            int(scalar),
-            float(scalar),
-            len(vector),
-            list(range(scalar)),
-            [1, 2, 3, 4][scalar],
-            [float(v) for v in vector],
-        ),
-        *(scalar.numpy() + 1, vector.numpy().tolist(), np.array(vector), np.sum(vector), f"{scalar.numpy()}"),
-        *(vector.shape.as_list(), vector.shape[0], vector.ndim, scalar.shape.rank, vector.get_shape()),
-        raised(tf, lambda: len(scalar)),
-        raised(tf, lambda: hash(vector)),
-    )
-
-
 def indexing(tf: Any, folder: Path) -> Any:
     x = tf.reshape(tf.range(24), [2, 3, 4])
     return (
@@ -117,43 +99,6 @@ def indexing(tf: Any, folder: Path) -> Any:
         tf.boolean_mask([1, 2, 3], [True, False, True]),
         tf.slice(x, [0, 1, 0], [1, 2, -1]),
         raised(tf, lambda: x[5]),
-    )
-
-
-def shapes(tf: Any, folder: Path) -> Any:
-    x = tf.zeros([2, 3], tf.float32)
-    return (
-        *(tf.shape(x), tf.rank(x), tf.size(x), x.shape, tf.shape(x)[0], tf.shape(x, out_type=tf.int64)),
-        *(
-            tf.reshape(x, [-1]),
-            tf.reshape(x, [3, -1]),
-            tf.reshape(tf.range(6), (1, 2, 3)),
-            tf.expand_dims(x, 0),
-        ),
-        *(tf.expand_dims(x, -1), tf.squeeze(tf.zeros([1, 2, 1])), tf.squeeze(tf.zeros([1, 2, 1]), axis=[2])),
-        *(tf.transpose(x), tf.transpose(tf.zeros([2, 3, 4]), [2, 0, 1]), tf.broadcast_to([1, 2], [2, 2])),
-        raised(tf, lambda: tf.reshape(x, [4])),
-        raised(tf, lambda: tf.squeeze(x, axis=0)),
-        raised(tf, lambda: tf.ensure_shape(x, [3, 3])),
-    )
-
-
-def static_shapes(tf: Any, folder: Path) -> Any:
-    shape = tf.TensorShape([None, 3])
-    return (
-        *(
-            shape.as_list(),
-            shape.rank,
-            shape.num_elements(),
-            tf.TensorShape([2, 3]).num_elements(),
-            len(shape),
-        ),
-        *(shape.is_fully_defined(), tf.TensorShape(None).rank, shape[1], shape == tf.TensorShape([None, 3])),
-        *(
-            tf.TensorShape([2]).concatenate([3]),
-            shape.is_compatible_with([5, 3]),
-            tf.TensorShape([1, 2]) == [1, 2],
-        ),
     )
 
 
@@ -277,82 +222,3 @@ def chosen_values(tf: Any, folder: Path) -> Any:
 def matrices(tf: Any, folder: Path) -> Any:
     a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     return tf.matmul(a, a), a @ a, tf.tensordot(a, a, 1), tf.linalg.matmul(a, [[1.0], [2.0]])
-
-
-def dtypes(tf: Any, folder: Path) -> Any:
-    names = ("float32", "int64", "string", "uint8", "bool", "float16", "int32", "float64")
-    kinds = [getattr(tf, name) for name in names]
-    return (
-        *(
-            [kind.name for kind in kinds],
-            [kind.is_floating for kind in kinds],
-            [kind.is_integer for kind in kinds],
-        ),
-        *(
-            tf.as_dtype("int32"),
-            tf.dtypes.as_dtype(np.float32),
-            tf.float32 == np.float32,
-            tf.int64 == "int64",
-        ),
-        *(
-            tf.uint8.max,
-            tf.int32.min,
-            tf.float32.size,
-            np.dtype(tf.int16.as_numpy_dtype).name,
-            tf.dtypes.int8,
-        ),
-    )
-
-
-def checks(tf: Any, folder: Path) -> Any:
-    debug = tf.debugging
-    return (
-        raised(tf, lambda: debug.assert_equal([1], [2])),
-        raised(tf, lambda: debug.assert_equal([1], [1])),
-        raised(tf, lambda: debug.assert_greater([1], [2])),
-        raised(tf, lambda: debug.assert_rank(tf.zeros([2]), 2)),
-        raised(tf, lambda: debug.assert_shapes([(tf.zeros([2, 3]), ("N", 4))])),
-        raised(tf, lambda: debug.Assert(False, ["no"])),
-    )
-
-
-def variables(tf: Any, folder: Path) -> Any:
-    count = tf.Variable(0, dtype=tf.int64)
-    for _ in range(3):
-        count.assign_add(1)
-    weights = tf.Variable([1.0, 2.0])
-    weights.assign([3.0, 4.0])
-    return count.numpy(), weights.numpy(), (weights * 2).numpy(), weights.shape
-
-
-def nested_structures(tf: Any, folder: Path) -> Any:
-    value = {"b": [1, 2], "a": (3, {"c": 4})}
-    return (
-        tf.nest.flatten(value),
-        tf.nest.map_structure(lambda x: x * 10, value),
-        tf.nest.pack_sequence_as(value, [1, 2, 3, 4]),
-        tf.nest.is_nested([1]),
-        raised(tf, lambda: tf.nest.assert_same_structure([1], [1, [2]])),
-    )
-
-
-def random_numbers_have_shape_and_range(tf: Any, folder: Path) -> Any:
-    x = tf.random.uniform([100], 5, 10, dtype=tf.int32)
-    y = tf.random.normal([3, 2])
-    return (
-        bool(tf.reduce_all((x >= 5) & (x < 10))),
-        y.shape,
-        y.dtype,
-        sorted(tf.random.shuffle(tf.range(5)).numpy()),
-    )
-
-
-def seeded_random_numbers(tf: Any, folder: Path) -> Any:
-    tf.random.set_seed(5)
-    return tf.random.uniform([5], seed=3), tf.random.uniform([4], 0, 100, tf.int32, seed=3)
-
-
-@approximately
-def seeded_normal_numbers(tf: Any, folder: Path) -> Any:
-    tf.random.set_seed(5)
-    return tf.random.normal([6], seed=3), tf.random.stateless_uniform([4], seed=[1, 2])

@@ -35,6 +35,7 @@ def text_is_written_as_utf8(tf: Any, folder: Path) -> Any:
         writer.write("grüße")
         writer.write(b"bytes")
         writer.write(np.bytes_(b"numpy"))
+        writer.write(bytearray(b"array"))
     return list(tf.data.TFRecordDataset(str(folder / "a")).as_numpy_iterator())
 
 
