@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from integrations.scripts.builders import example, floats, int64s, write
 from integrations.scripts.results import raised
@@ -163,4 +164,35 @@ def conditions_and_loops_in_maps(tf: Any, folder: Path) -> Any:
         ds.map(lambda i: tf.cond(i > 2, lambda: i * 10, lambda: i)),
         ds.map(lambda i: tf.where(i > 2, i, tf.zeros_like(i))),
         ds.map(lambda i: tf.map_fn(lambda x: x * x, tf.range(i))),
+    )
+
+
+def python_functions_with_their_shape_set_again(tf: Any, folder: Path) -> Any:
+    def turn(image: Any) -> Any:
+        return np.rot90(image.numpy(), 2).copy()
+
+    def augment(image: Any, label: Any) -> Any:
+        shape = image.shape
+        [image] = tf.py_function(turn, [image], [tf.float32])
+        image.set_shape(shape)
+        return image, label
+
+    images = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+    ds = tf.data.Dataset.from_tensor_slices((images, [0, 1])).map(augment)
+    return ds, ds.element_spec, ds.batch(2)
+
+
+def tables_of_pandas(tf: Any, folder: Path) -> Any:
+    table = pd.DataFrame({"age": [22, 38], "fare": [7.25, 71.5], "sex": ["m", "f"]})
+    ds = tf.data.Dataset.from_tensor_slices((dict(table[["age", "fare"]]), table["age"] > 30))
+    return ds, ds.batch(2)
+
+
+def strings_in_numpy_functions(tf: Any, folder: Path) -> Any:
+    def shout(text: bytes) -> bytes:
+        return text.upper()
+
+    ds = tf.data.Dataset.from_tensor_slices(["a", "bc"])
+    return ds.map(lambda s: tf.numpy_function(shout, [s], tf.string)), ds.map(
+        lambda s: tf.py_function(lambda t: t.numpy().decode() + "!", [s], tf.string)
     )

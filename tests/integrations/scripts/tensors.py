@@ -120,3 +120,23 @@ def nested_structures(tf: Any, folder: Path) -> Any:
         tf.nest.is_nested([1]),
         raised(tf, lambda: tf.nest.assert_same_structure([1], [1, [2]])),
     )
+
+
+def printed_values(tf: Any, folder: Path) -> Any:
+    values = (
+        *(
+            tf.constant(5),
+            tf.constant([1.5, 2.0]),
+            tf.constant("a"),
+            tf.constant([b"x", b"\xff"]),
+            tf.zeros([0]),
+        ),
+        tf.constant([[True, False]]),
+    )
+    named = (tf.int64, tf.TensorShape([None, 3]), tf.TensorSpec([None], tf.string), tf.TensorShape([]))
+    return [(str(value), repr(value)) for value in values], [(str(each), repr(each)) for each in named]
+
+
+def values_in_text(tf: Any, folder: Path) -> Any:
+    x = tf.constant(2.5)
+    return f"{x:.2f}", f"{x.numpy():.3f}", f"{tf.constant(7)}", f"{tf.constant(b'a').numpy()!r}"
