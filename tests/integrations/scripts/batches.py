@@ -96,17 +96,3 @@ def unbatched(tf: Any, folder: Path) -> Any:
 def rebatched(tf: Any, folder: Path) -> Any:
     ds = tf.data.Dataset.range(10).batch(4)
     return ds.rebatch(3), ds.rebatch(3, drop_remainder=True), ds.rebatch([2, 1])
-
-
-def groups_by_window(tf: Any, folder: Path) -> Any:
-    ds = tf.data.Dataset.range(10)
-    return ds.group_by_window(
-        key_func=lambda i: i % 2, reduce_func=lambda key, window: window.batch(3), window_size=3
-    )
-
-
-def buckets_by_length(tf: Any, folder: Path) -> Any:
-    ds = tf.data.Dataset.from_tensor_slices([1, 5, 2, 9, 3, 7, 1, 4]).map(lambda n: tf.range(n))
-    return ds.bucket_by_sequence_length(
-        element_length_func=lambda x: tf.shape(x)[0], bucket_boundaries=[3, 6], bucket_batch_sizes=[2, 2, 2]
-    )

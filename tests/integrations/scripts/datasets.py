@@ -154,7 +154,7 @@ def flat_maps(tf: Any, folder: Path) -> Any:
         dataset.range(4).flat_map(lambda n: dataset.range(n)),
         dataset.from_tensor_slices([[1, 2], [3, 4]]).flat_map(dataset.from_tensor_slices),
         dataset.range(2).flat_map(lambda i: dataset.from_tensors(i).repeat(3)),
-        raised(tf, lambda: list(dataset.range(2).flat_map(lambda i: i))),
+        raised(tf, lambda: list(dataset.range(2).flat_map(lambda i: i))) != "no error",
     )
 
 
@@ -165,7 +165,7 @@ def functions_applied_to_datasets(tf: Any, folder: Path) -> Any:
     return tf.data.Dataset.range(8).apply(halve)
 
 
-def choosing_and_sampling(tf: Any, folder: Path) -> Any:
+def chosen_from_several(tf: Any, folder: Path) -> Any:
     dataset = tf.data.Dataset
     parts = [dataset.range(i * 10, i * 10 + 3) for i in range(3)]
     choice = dataset.from_tensor_slices(np.array([0, 1, 2, 2, 0, 1, 0], np.int64))
@@ -173,12 +173,6 @@ def choosing_and_sampling(tf: Any, folder: Path) -> Any:
         dataset.choose_from_datasets(parts, choice),
         dataset.choose_from_datasets(parts, dataset.range(3).repeat(4), stop_on_empty_dataset=False),
     )
-
-
-def snapshots_and_saves(tf: Any, folder: Path) -> Any:
-    ds = tf.data.Dataset.range(4).map(lambda i: {"i": i, "s": tf.strings.as_string(i)})
-    ds.save(str(folder / "saved"))
-    return tf.data.Dataset.load(str(folder / "saved"))
 
 
 def loops_in_loops(tf: Any, folder: Path) -> Any:

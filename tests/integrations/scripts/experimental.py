@@ -69,13 +69,9 @@ def prefetching_and_copying(tf: Any, folder: Path) -> Any:
     return ds.prefetch(tf.data.experimental.AUTOTUNE), ds.apply(tf.data.experimental.unique())
 
 
-def sampling_by_the_old_names(tf: Any, folder: Path) -> Any:
+def choosing_by_the_old_name(tf: Any, folder: Path) -> Any:
     parts = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
-    choice = tf.data.Dataset.range(2).repeat(3)
-    return (
-        _list(tf.data.experimental.choose_from_datasets(parts, choice)),
-        sorted(_list(tf.data.experimental.sample_from_datasets(parts, seed=1))),
-    )
+    return _list(tf.data.experimental.choose_from_datasets(parts, tf.data.Dataset.range(2).repeat(3)))
 
 
 def compressed_records_by_file_name(tf: Any, folder: Path) -> Any:

@@ -140,12 +140,6 @@ def join_paths(tf: Any, folder: Path) -> Any:
     return tf.io.gfile.join("/a", "b", "c.txt"), tf.io.gfile.join("gs://bucket", "x")
 
 
-def lines_of_text_files(tf: Any, folder: Path) -> Any:
-    (folder / "a.txt").write_bytes(b"one\r\ntwo\n\nlast")
-    (folder / "b.txt").write_bytes(b"three\n")
-    return tf.data.TextLineDataset([str(folder / "a.txt"), str(folder / "b.txt")])
-
-
 def the_first_names_of_gfile(tf: Any, folder: Path) -> Any:
     gfile = tf.compat.v1.gfile
     path = str(folder / "x" / "y")

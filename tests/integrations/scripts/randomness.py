@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from integrations.scripts.results import approximately
-
 
 def random_numbers_have_shape_and_range(tf: Any, folder: Path) -> Any:
     x = tf.random.uniform([100], 5, 10, dtype=tf.int32)
@@ -19,12 +17,24 @@ def random_numbers_have_shape_and_range(tf: Any, folder: Path) -> Any:
     )
 
 
-def seeded_random_numbers(tf: Any, folder: Path) -> Any:
-    tf.random.set_seed(5)
-    return tf.random.uniform([5], seed=3), tf.random.uniform([4], 0, 100, tf.int32, seed=3)
+def seeded_numbers_come_again(tf: Any, folder: Path) -> Any:
+    def draw() -> Any:
+        tf.random.set_seed(5)
+        first = tf.random.uniform([5]), tf.random.normal([2], mean=3.0), tf.random.uniform([3], seed=1)
+        return [each.numpy().tolist() for each in first]
+
+    once, again = draw(), draw()
+    tf.random.set_seed(6)
+    return once == again, tf.random.uniform([5]).numpy().tolist() == once[0]
 
 
-@approximately
-def seeded_normal_numbers(tf: Any, folder: Path) -> Any:
-    tf.random.set_seed(5)
-    return tf.random.normal([6], seed=3), tf.random.stateless_uniform([4], seed=[1, 2])
+def images_changed_at_random_keep_shape_and_type(tf: Any, folder: Path) -> Any:
+    image = tf.cast(tf.reshape(tf.range(75), [5, 5, 3]), tf.uint8)
+    changed = (
+        tf.image.random_flip_left_right(image),
+        tf.image.random_flip_up_down(image),
+        tf.image.random_brightness(image, 0.2),
+        tf.image.random_contrast(image, 0.8, 1.2),
+        tf.image.random_crop(image, [3, 2, 3]),
+    )
+    return [(each.shape, each.dtype) for each in changed], tf.reduce_sum(tf.cast(changed[0], tf.int32))

@@ -192,14 +192,6 @@ def shuffle_and_repeat_together(tf: Any, folder: Path) -> Any:
     return _list(ds.apply(tf.data.experimental.shuffle_and_repeat(4, count=3, seed=2)))
 
 
-def random_sampling_of_datasets(tf: Any, folder: Path) -> Any:
-    dataset = tf.data.Dataset
-    parts = [dataset.range(0, 10), dataset.range(100, 110), dataset.range(200, 210)]
-    even = dataset.sample_from_datasets(parts, seed=7)
-    uneven = dataset.sample_from_datasets(parts, weights=[0.7, 0.2, 0.1], seed=7, stop_on_empty_dataset=True)
-    return _list(even), _list(uneven)
-
-
 def a_training_loop_of_epochs(tf: Any, folder: Path) -> Any:
     tf.random.set_seed(2024)
     ds = tf.data.Dataset.from_tensor_slices((list(range(10)), [i % 2 for i in range(10)]))

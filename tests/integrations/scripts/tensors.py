@@ -102,15 +102,6 @@ def checks(tf: Any, folder: Path) -> Any:
     )
 
 
-def variables(tf: Any, folder: Path) -> Any:
-    count = tf.Variable(0, dtype=tf.int64)
-    for _ in range(3):
-        count.assign_add(1)
-    weights = tf.Variable([1.0, 2.0])
-    weights.assign([3.0, 4.0])
-    return count.numpy(), weights.numpy(), (weights * 2).numpy(), weights.shape
-
-
 def nested_structures(tf: Any, folder: Path) -> Any:
     value = {"b": [1, 2], "a": (3, {"c": 4})}
     return (

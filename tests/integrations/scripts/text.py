@@ -90,29 +90,6 @@ def unicode_text(tf: Any, folder: Path) -> Any:
     return tf.strings.unicode_decode("grüße", "UTF-8"), tf.strings.unicode_encode([103, 252], "UTF-8")
 
 
-def lines_of_a_table(tf: Any, folder: Path) -> Any:
-    (folder / "a.csv").write_text("id,size,name\n1,0.5,apple\n2,1.5,pear\n")
-
-    def parse(line: Any) -> Any:
-        parts = tf.strings.split(line, ",")
-        return {
-            "id": tf.strings.to_number(parts[0], tf.int64),
-            "size": tf.strings.to_number(parts[1]),
-            "name": parts[2],
-        }
-
-    return tf.data.TextLineDataset(str(folder / "a.csv")).skip(1).map(parse).batch(2)
-
-
-def columns_of_csv(tf: Any, folder: Path) -> Any:
-    return (
-        tf.io.decode_csv("1,2.5,x", [[0], [0.0], [""]]),
-        tf.io.decode_csv(["1,a", "2,"], [tf.constant([0], tf.int64), "none"]),
-        tf.io.decode_csv("1;;3", [0, 7, 0], field_delim=";"),
-        raised(tf, lambda: tf.io.decode_csv("1", [[0], [0]])),
-    )
-
-
 def labels_looked_up(tf: Any, folder: Path) -> Any:
     keys = tf.constant(["cat", "dog"])
     table = tf.lookup.StaticHashTable(

@@ -46,26 +46,6 @@ def a_path_may_be_bytes(tf: Any, folder: Path) -> Any:
     return (folder / "b").read_bytes()
 
 
-def a_flush_makes_records_visible(tf: Any, folder: Path) -> Any:
-    writer = tf.io.TFRecordWriter(str(folder / "a"))
-    writer.write(b"first")
-    before = (folder / "a").stat().st_size
-    writer.flush()
-    after = (folder / "a").read_bytes()
-    writer.close()
-    return before, after
-
-
-def a_flushed_gzip_file_can_be_read(tf: Any, folder: Path) -> Any:
-    writer = tf.io.TFRecordWriter(str(folder / "a"), "GZIP")
-    for i in range(3):
-        writer.write(b"%d" % i)
-    writer.flush()
-    seen = zlib.decompressobj(31).decompress((folder / "a").read_bytes())
-    writer.close()
-    return seen, list(tf.data.TFRecordDataset(str(folder / "a"), compression_type="GZIP").as_numpy_iterator())
-
-
 def closing_twice_is_fine_and_writing_after_is_not(tf: Any, folder: Path) -> Any:
     writer = tf.io.TFRecordWriter(str(folder / "a"))
     writer.close()
