@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tf_expressions import CLOSE, EXACT
+
 from tf_names import names
 
 tensorflow = pytest.importorskip("tensorflow")
