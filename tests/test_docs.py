@@ -15,11 +15,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import tfreel
 from tfreel import images
 
-from drawn import jpeg, palette_mask, put
+from drawn import jpeg, palette_mask, put, saved
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -42,12 +43,25 @@ def public_objects() -> list[object]:
 
 def prepare_pictures() -> None:
     """The folder of pictures that pages and docstrings name."""
-    from PIL import Image
-
     for kind, colour in (("daisy", "white"), ("rose", "red")):
         os.makedirs(f"photos/{kind}")
         for i in range(10):
             Image.new("RGB", (8 + i, 8), colour).save(f"photos/{kind}/{i}.png")
+
+
+def prepare_tutorials() -> None:
+    """What the tutorials begin with: fruit in one folder, a photo, an archive with class folders."""
+    fruit = {
+        f"{kind}{i:02d}.jpg": jpeg(20 + i, 30, color)
+        for kind, color in (("apple", (200, 30, 40)), ("orange", (245, 140, 20)))
+        for i in range(10)
+    }
+    put(Path("fruit"), dict(fruit))
+    put(Path(), {"cat.png": saved(Image.new("RGB", (36, 24), (90, 80, 60)))})
+    with zipfile.ZipFile("flowers.zip", "w") as archive:
+        for kind, color in (("daisy", (250, 250, 240)), ("rose", (200, 20, 60))):
+            for i in range(10):
+                archive.writestr(f"{kind}/{i}.jpg", jpeg(100 + i, 90, color))
 
 
 def prepare_annotated_pictures() -> None:
@@ -84,9 +98,22 @@ def prepare_annotated_pictures() -> None:
 def test_python_blocks_of_the_page_run(page: Path) -> None:
     prepare_pictures()
     prepare_annotated_pictures()
+    prepare_tutorials()
     namespace: dict[str, object] = {}
-    for block in blocks(page, "python"):
-        exec(compile(block, str(page), "exec"), namespace)
+    for language, body in FENCE.findall(page.read_text(encoding="utf-8")):
+        if language == "python":
+            exec(compile(body, str(page), "exec"), namespace)
+        elif language == "pycon":
+            run_dialogue(body, page, namespace)
+
+
+def run_dialogue(body: str, page: Path, namespace: dict[str, object]) -> None:
+    """Runs lines with prompts, which must say what stands below them; errors too."""
+    example = doctest.DocTestParser().get_doctest(body, namespace, page.name, str(page), 0)
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)
+    assert not said, "".join(said)
+    namespace.update(example.globs)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -14,6 +14,7 @@ from tfreel.records.read import OnCorrupt, Reader, read
 from tfreel.records.shards import ShardedWriter
 from tfreel.records.write import Mode, Writer
 from tfreel.storage.names import PathLike, Paths
+from tfreel.storage.paths import display
 
 
 def load(
@@ -34,6 +35,9 @@ def load(
         on_corrupt: As in `tfreel.read`.
         threads: As in `tfreel.parse`.
 
+    Raises:
+        ValueError: There are no records, and no features are given.
+
     Example:
         >>> tfreel.save("data.tfrecord", {"data": [0, 1, 2], "label": [0, 0, 1]})
         >>> tfreel.load("data.tfrecord", {"label": tfreel.FixedLenFeature([], "int64")})["label"]
@@ -42,6 +46,8 @@ def load(
     lists: Features = {}
     if features is None:
         inferred = infer_features(paths, on_corrupt=on_corrupt)
+        if not inferred.records:
+            raise ValueError(f"there are no records in {', '.join(map(display, inferred.files))}")
         features, lists = inferred, inferred.sequence_features
     blocks = _Blocks(read(paths, verify=verify, on_corrupt=on_corrupt))
     try:

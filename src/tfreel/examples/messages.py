@@ -13,7 +13,8 @@ They behave as TensorFlow's do, and forgive a little more:
 
 - `Int64List` takes bools, of Python and of numpy, as 0 and 1. Protobuf took Python's until version 6, which
   warns; version 7 refuses, though TensorFlow's own tutorial writes `Int64List(value=[True])`.
-- `BytesList` takes bytearray and memoryview, and says what to do about a str.
+- `BytesList` takes bytearray and memoryview, and says what to do about a str or an array.
+- A field that there is not is refused with the name of the one that was meant.
 
 Both hold in constructors, also for dicts given to them, and for `append`, `extend`, `insert` and assignment
 by index. For that, `.value` of these two classes is a view of protobuf's own container, a new one each time:
@@ -27,6 +28,7 @@ Bytes do: `tf.train.Example.FromString(example.SerializeToString())`.
 from __future__ import annotations
 
 import copy
+import difflib
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
@@ -121,9 +123,11 @@ def _describe_map_entry(message: Any, field: _Field) -> str:
 
 _BOOLS = frozenset({bool, np.bool_})
 _LISTS = (list, tuple)  # asked for before Iterable, which takes long to answer
-_HINTS = {
+_HINTS: dict[Any, str] = {
     str: "; encode it, as in text.encode()",
     int: "; value is a list of bytes, as in [data]",
+    np.ndarray: "; array.tobytes() gives its bytes without its shape, tfreel.images.encode(array) a PNG",
+    np.number: "; value is a list of bytes, as in [array.tobytes()]",
 }
 
 
@@ -249,8 +253,7 @@ def _forgive(made: Any, fields: list[_Field], classes: dict[str, Any]) -> None:
     """Put converters between the users of a message class and protobuf."""
     messages = {f.name: _message_converter(f, classes[f.holds]) for f in fields if f.holds in classes}
     scalars = {f.name: _CONVERTERS[f.holds] for f in fields if f.holds in _CONVERTERS}
-    if messages or scalars:
-        _convert_arguments(made, messages | scalars)
+    _convert_arguments(made, messages | scalars)
     if scalars:
         _convert_attributes(made, scalars)
 
@@ -284,9 +287,22 @@ def _convert_arguments(made: Any, converters: dict[str, _Convert]) -> None:
         for name, value in fields.items():
             if name in converters and value is not None:  # None is protobuf's word for unset
                 fields[name] = converters[name](value)
-        native(self, *args, **fields)
+        try:
+            native(self, *args, **fields)
+        except ValueError:
+            _refuse_unknown(made, fields)
+            raise
 
     made.__init__ = __init__
+
+
+def _refuse_unknown(made: Any, fields: Iterable[str]) -> None:
+    known = list(made.DESCRIPTOR.fields_by_name)
+    for name in fields:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(map(repr, known))}"
+            raise ValueError(f"{made.__name__} has no field {name!r}; {hint}") from None
 
 
 def _convert_attributes(made: Any, converters: dict[str, _Convert]) -> None:

@@ -60,7 +60,11 @@ def kind_of(data: bytes) -> Content:
 
     Raises:
         DecodeError: It is no image, or of a format that is not decoded.
+        TypeError: It is not bytes: text, most often, of a file that was not opened as binary.
     """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        hint = '; a file gives bytes if it is opened with mode "rb"' if isinstance(data, str) else ""
+        raise TypeError(f"an image is the bytes of its file, not {type(data).__name__}{hint}")
     content = content_of(data)
     if content.kind not in FORMATS:
         name = NAMES[content.kind]

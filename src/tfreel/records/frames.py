@@ -97,9 +97,11 @@ def open_frames(source: str | BinaryIO, options: ReadOptions, start: Position, n
 def _open_stream(stream: BinaryIO, name: object, options: ReadOptions, start: Position, note: Note) -> Frames:
     path = name if isinstance(name, str) else "<stream>"
     head = b""
-    while len(head) < _HEAD_BYTES and (more := stream.read(_HEAD_BYTES - len(head))):
-        if not isinstance(more, bytes):
-            raise TypeError("expected a stream opened in binary mode")
+    more = None
+    while len(head) < _HEAD_BYTES and more != b"":
+        more = stream.read(_HEAD_BYTES - len(head))
+        if not isinstance(more, bytes):  # "", too: an empty file of text would be read for ever
+            raise TypeError('expected a stream opened in binary mode, as in open(path, "rb")')
         head += more
     codec = (options.compression or detect(head)) if head else "none"
     source = Input.of_stream(stream, head)

@@ -88,6 +88,8 @@ class Writer:
             name = os.path.expanduser(os.fsdecode(path))
             codec = codec or codec_for_path(name)
             self._begin(_open_target(name, mode, codec, durable=durable), name, codec, level)
+        elif isinstance(path, io.TextIOBase):
+            raise TypeError('expected a file opened in binary mode, as in open(path, "wb")')
         elif hasattr(path, "write"):
             self._begin(_OpenStream(path), str(getattr(path, "name", "<stream>")), codec or "none", level)
         else:
@@ -472,7 +474,11 @@ def as_bytes(record: object) -> bytes | bytearray | memoryview:
         return record.SerializeToString()
     if isinstance(record, Mapping):
         return encode(record)
-    hint = "; encode text first, as in text.encode()" if isinstance(record, str) else ""
+    hint = ""
+    if isinstance(record, str):
+        hint = "; encode text first, as in text.encode()"
+    elif hasattr(record, "__array__"):
+        hint = '; an array needs a name, as in {"x": array}'
     raise TypeError(
         "a record must be bytes, a mapping of features or have SerializeToString(), "
         f"not {type(record).__name__}{hint}"
