@@ -1,7 +1,7 @@
 """Where every public name of `tf` comes from. Nothing is imported before it is asked for.
 
-A namespace (`tf.io`, `tf.image`, …) is a module of three lines that looks its names up here. The page of the docs about
-compatibility is made of this table too.
+A namespace (`tf.io`, `tf.image`, …) is a module of three lines that looks its names up here. The page of the docs
+about compatibility is made of this table too.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-# By namespace, by the module in which names are defined. `name=other` is known under another name there; a name alone
-# in braces is a namespace, or whatever else is a module itself.
+# By namespace, by the module in which names are defined; `name=other` is known under another name there.
 TABLE: dict[str, dict[str, str]] = {
     "tf": {
         "values.dtypes": (
-            "DType as_dtype bool=bool_ complex64 complex128 double=float64 float16 float32 float64 half=float16"
-            " int8 int16 int32 int64 string uint8 uint16 uint32 uint64"
+            "DType as_dtype bool=bool_ complex64 complex128 double=float64 float16 float32 float64"
+            " half=float16 int8 int16 int32 int64 string uint8 uint16 uint32 uint64"
         ),
         "values.shapes": "TensorShape TensorSpec",
         "values.specs": "RaggedTensorSpec SparseTensorSpec",
@@ -25,25 +24,26 @@ TABLE: dict[str, dict[str, str]] = {
         "values.sparse": "SparseTensor",
         "values.ragged": "RaggedTensor",
         "ops.arrays": (
-            "constant ensure_shape eye fill identity linspace meshgrid newaxis one_hot ones ones_like range rank"
-            " sequence_mask shape size zeros zeros_like stop_gradient=identity"
+            "constant ensure_shape eye fill identity linspace meshgrid newaxis one_hot ones ones_like range"
+            " rank sequence_mask shape size zeros zeros_like stop_gradient=identity"
         ),
         "ops.conversion": "convert_to_tensor",
         "ops.casting": "bitcast cast saturate_cast",
         "ops.shaping": (
-            "broadcast_to concat expand_dims pad repeat reshape reverse roll split squeeze stack tile transpose unstack"
+            "broadcast_to concat expand_dims pad repeat reshape reverse roll split squeeze stack tile"
+            " transpose unstack"
         ),
         "ops.selection": (
             "argmax argmin argsort boolean_mask gather gather_nd searchsorted slice=slice_ sort"
             " tensor_scatter_nd_update unique unique_with_counts where"
         ),
         "ops.operators": (
-            "abs=absolute add divide equal greater greater_equal less less_equal logical_and logical_not logical_or"
-            " maximum minimum multiply negative not_equal pow=power subtract"
+            "abs=absolute add divide equal greater greater_equal less less_equal logical_and logical_not"
+            " logical_or maximum minimum multiply negative not_equal pow=power subtract"
         ),
         "ops.math": (
-            "acos add_n asin atan atan2 clip_by_value cos cosh cumsum exp floor matmul round sigmoid sign sin sinh sqrt"
-            " square tan tanh truediv"
+            "acos add_n asin atan atan2 clip_by_value cos cosh cumsum exp floor matmul round sigmoid sign"
+            " sin sinh sqrt square tan tanh truediv"
         ),
         "ops.reductions": (
             "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
@@ -54,25 +54,71 @@ TABLE: dict[str, dict[str, str]] = {
         "data.dataset": "AUTOTUNE Dataset Iterator=DatasetIterator",
         "data.options": "Options ThreadingOptions",
         "data.records": "TFRecordDataset",
+        "first.iterators": (
+            "get_output_shapes get_output_types make_initializable_iterator make_one_shot_iterator"
+        ),
         "values.specs": "DatasetSpec",
     },
+    "tf.gfile": {
+        "files.first_names": (
+            "Copy DeleteRecursively Exists Glob IsDirectory ListDirectory MakeDirs MkDir Remove Rename Stat"
+            " Walk"
+        ),
+        "files.gfile": "FastGFile GFile Open=GFile",
+    },
+    "tf.image": {
+        "ops.pictures.by_chance": (
+            "random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down"
+            " random_hue random_saturation"
+        ),
+        "ops.pictures.colours": (
+            "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation grayscale_to_rgb"
+            " hsv_to_rgb per_image_standardization rgb_to_grayscale rgb_to_hsv"
+        ),
+        "ops.pictures.crops": (
+            "central_crop crop_and_resize crop_to_bounding_box pad_to_bounding_box resize_with_crop_or_pad"
+            " resize_with_pad resize_image_with_crop_or_pad=resize_with_crop_or_pad"
+        ),
+        "ops.pictures.decode": (
+            "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png"
+            " extract_jpeg_shape is_jpeg"
+        ),
+        "ops.pictures.dtypes": "convert_image_dtype",
+        "ops.pictures.encode": "encode_jpeg encode_png",
+        "ops.pictures.first": (
+            "resize_area resize_bicubic resize_bilinear resize_images resize_nearest_neighbor"
+        ),
+        "ops.pictures.flips": "flip_left_right flip_up_down rot90 transpose transpose_image=transpose",
+        "ops.pictures.resize": "ResizeMethod resize",
+    },
     "tf.io": {
-        "ops.features": ("FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature"),
+        "ops.features": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
+        "ops.files": "matching_files read_file write_file",
         "ops.parsing": "parse_example parse_single_example",
+        "ops.pictures.decode": (
+            "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png"
+            " extract_jpeg_shape is_jpeg"
+        ),
+        "ops.pictures.encode": "encode_jpeg encode_png",
+    },
+    "tf.io.gfile": {
+        "files.folders": "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk",
+        "files.gfile": "GFile",
     },
     "tf.math": {
         "ops.math": (
-            "acos add_n asin atan atan2 bincount ceil cos cosh cumsum divide_no_nan exp expm1 floor floormod is_finite"
-            " is_inf is_nan log log1p mod=floormod reciprocal rint round rsqrt sigmoid sign sin sinh softmax sqrt"
-            " square squared_difference tan tanh truediv"
+            "acos add_n asin atan atan2 bincount ceil cos cosh cumsum divide_no_nan exp expm1 floor"
+            " floormod is_finite is_inf is_nan log log1p mod=floormod reciprocal rint round rsqrt sigmoid"
+            " sign sin sinh softmax sqrt square squared_difference tan tanh truediv"
         ),
         "ops.operators": (
-            "abs=absolute add divide equal floordiv greater greater_equal less less_equal logical_and logical_not"
-            " logical_or logical_xor maximum minimum multiply negative not_equal pow=power subtract"
+            "abs=absolute add divide equal floordiv greater greater_equal less less_equal logical_and"
+            " logical_not logical_or logical_xor maximum minimum multiply negative not_equal pow=power"
+            " subtract"
         ),
         "ops.reductions": (
-            "count_nonzero reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod"
-            " reduce_std reduce_sum reduce_variance"
+            "count_nonzero reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min"
+            " reduce_prod reduce_std reduce_sum reduce_variance"
         ),
         "ops.selection": "argmax argmin top_k",
     },
@@ -82,16 +128,58 @@ TABLE: dict[str, dict[str, str]] = {
         "values.ragged": "RaggedTensor",
     },
     "tf.sparse": {
-        "ops.sparse_parts": "concat expand_dims from_dense reorder reset_shape reshape retain slice=sliced to_dense",
+        "ops.sparse_parts": (
+            "concat expand_dims from_dense reorder reset_shape reshape retain slice=sliced to_dense"
+        ),
         "values.sparse": "SparseTensor",
     },
+    "tf.train": {
+        "first.batching": "batch batch_join shuffle_batch shuffle_batch_join",
+        "first.coordination": "Coordinator QueueRunner add_queue_runner start_queue_runners",
+        "first.producers": (
+            "input_producer limit_epochs match_filenames_once range_input_producer slice_input_producer"
+            " string_input_producer"
+        ),
+    },
+    "tf.compat": {},
 }
 
-# The namespaces within a namespace.
-WITHIN: dict[str, tuple[str, ...]] = {
-    "tf": ("data", "errors", "io", "math", "ragged", "sparse"),
-    "tf.data": ("experimental",),
+# What old programs find in `tf` itself, and new ones in `tf.compat.v1`.
+FIRST: dict[str, str] = {
+    "first.feeding": "placeholder placeholder_with_default sparse_placeholder",
+    "first.graphs": (
+        "ConfigProto GPUOptions Graph RunMetadata RunOptions disable_eager_execution disable_v2_behavior"
+        " enable_eager_execution enable_v2_behavior executing_eagerly get_default_graph"
+        " global_variables_initializer group initialize_all_variables=global_variables_initializer"
+        " local_variables_initializer no_op reset_default_graph tables_initializer"
+    ),
+    "first.queues": "FIFOQueue RandomShuffleQueue",
+    "first.readers": "IdentityReader TFRecordReader TextLineReader WholeFileReader",
+    "first.results": "SparseTensorValue",
+    "first.session": "InteractiveSession Session get_default_session",
+    "ops.features": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
+    "ops.files": "matching_files read_file write_file",
+    "ops.parsing": "parse_example parse_single_example",
 }
+
+# The namespaces within a namespace, and the modules that they are.
+WITHIN: dict[str, dict[str, str]] = {
+    "tf": {
+        name: f"tfreel.tf.{name}"
+        for name in ("compat", "data", "errors", "gfile", "image", "io", "math", "ragged", "sparse", "train")
+    },
+    "tf.compat": {"v1": "tfreel.tf.compat.v1"},
+    "tf.data": {"experimental": "tfreel.tf.data.experimental"},
+    "tf.io": {"gfile": "tfreel.tf.io.gfile"},
+}
+for _module, _names in FIRST.items():
+    TABLE["tf"][_module] = f"{TABLE['tf'].get(_module, '')} {_names}"
+TABLE["tf.compat.v1"] = TABLE["tf"]
+TABLE["tf.compat.v1.image"] = TABLE["tf.image"] | {
+    "ops.pictures.resize": "ResizeMethod",
+    "ops.pictures.first": TABLE["tf.image"]["ops.pictures.first"] + " resize=resize_images",
+}
+WITHIN["tf.compat.v1"] = WITHIN["tf"] | {"image": "tfreel.tf.compat.v1.image"}
 
 
 def _origins(namespace: str) -> dict[str, tuple[str, str]]:
@@ -116,18 +204,19 @@ def namespace(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]
         module: Its name; ``tfreel.tf.io`` is `tf.io`.
     """
     known_as = module.removeprefix("tfreel.")
-    origins = _origins(known_as)
+    origins, within = _origins(known_as), WITHIN.get(known_as, {})
     names = names_of(known_as)
 
     def find(name: str) -> Any:
-        if name in WITHIN.get(known_as, ()):
-            return import_module(f"{module}.{name}")
-        origin = origins.get(name)
-        if origin is None:
+        if name in within:
+            found: Any = import_module(within[name])
+        elif name in origins:
+            where, there = origins[name]
+            found = getattr(import_module(where), there)
+        else:
             from tfreel.tf.compatibility import absent
 
             raise absent(known_as, name)
-        found = getattr(import_module(origin[0]), origin[1])
         setattr(sys.modules[module], name, found)
         return found
 

@@ -29,7 +29,7 @@ def _per_image(infer: Callable[..., Any]) -> Callable[[Callable[..., Any]], Oper
                 return None
             return collected([kernel(contents.row(i), *args, **options) for i in range(len(contents))])
 
-        return operation(infer=infer, rows=rows)(kernel)
+        return operation(infer=infer, rows=rows, heavy=True)(kernel)
 
     return made
 

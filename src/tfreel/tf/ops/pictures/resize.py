@@ -184,7 +184,7 @@ def _are_images(values: list[Any]) -> bool:
     )
 
 
-@operation(infer=resize_spec, rows=_resize_rows)
+@operation(infer=resize_spec, rows=_resize_rows, heavy=True)
 def resize(
     images: Any,
     size: Any,
