@@ -110,6 +110,24 @@ class VarLenRows(RaggedRows):
         return sparse_value(Sparse.from_ragged(self.ragged))
 
 
+class VarLenListRows(RaggedRows):
+    """Sparse matrices without gaps in their rows, as VarLenFeature gives them of feature lists."""
+
+    __slots__ = ()
+
+    def row(self, i: int) -> Any:
+        return sparse_value(Sparse.from_ragged(self.ragged[i]))
+
+    def take(self, rows: Indices) -> VarLenListRows:
+        return VarLenListRows(self.ragged.take(rows))
+
+    def part(self, begin: int, end: int) -> VarLenListRows:
+        return VarLenListRows(self.ragged[begin:end])
+
+    def joined(self) -> Any:
+        return sparse_value(Sparse.from_ragged(self.ragged))
+
+
 def sparse_value(column: Sparse) -> SparseValue:
     """What is behind a SparseTensor of this column."""
     return SparseValue(column.indices, plain(column.values), np.array(column.dense_shape, np.int64))

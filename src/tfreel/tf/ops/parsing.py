@@ -32,19 +32,22 @@ def records_of(serialized: Any) -> Any:
     return made
 
 
+def records_in(column: Any) -> Any:
+    """The serialized messages of a column with one in each row; None if there are not such."""
+    if isinstance(column, Strings):
+        return column.column
+    if isinstance(column, Records):
+        return column.picked
+    if isinstance(column, Dense) and column.array.ndim == 1:
+        return column.array.tolist()
+    return None
+
+
 def _single_rows(
     serialized: Any, features: Any, example_names: Any = None, name: Any = None
 ) -> list[Column] | None:
-    if is_column(example_names):
-        return None
-    records: Any = None
-    if isinstance(serialized, Strings):
-        records = serialized.column
-    elif isinstance(serialized, Records):
-        records = serialized.picked
-    elif isinstance(serialized, Dense) and serialized.array.ndim == 1:
-        records = serialized.array.tolist()
-    if records is None:
+    records = records_in(serialized)
+    if records is None or is_column(example_names):
         return None
     try:
         return reader_of(features).rows(records)
@@ -57,11 +60,16 @@ def _single_specs(
 ) -> dict[Any, Any]:
     if serialized.shape.rank not in (0, None):
         raise ValueError("Input serialized must be a scalar")
-    _require_strings(serialized)
-    return {key: each.single_spec() for key, each in reader_of(features).readings.items()}
+    require_strings(serialized)
+    return reader_of(features).asked.single_specs()
 
 
-def _require_strings(serialized: TensorSpec) -> None:
+def require_strings(serialized: TensorSpec) -> None:
+    """Says that these can be no messages.
+
+    Raises:
+        TypeError: They are no strings.
+    """
     if serialized.dtype != string:
         raise TypeError(
             f"Input 'serialized' has type {serialized.dtype.name} that does not match expected type string."
@@ -75,9 +83,8 @@ def _specs(
         return _single_specs(serialized, features)
     if serialized.shape.rank not in (1, None):
         raise ValueError(f"Input serialized must be a scalar or a vector, not of shape {serialized.shape}")
-    _require_strings(serialized)
-    count = serialized.shape[0]
-    return {key: each.batch_spec(count) for key, each in reader_of(features).readings.items()}
+    require_strings(serialized)
+    return reader_of(features).asked.batch_specs(serialized.shape[0])
 
 
 @operation(infer=_single_specs, rows=_single_rows)
@@ -138,11 +145,16 @@ def parse_example(
         raise InvalidArgumentError(
             f"Expected serialized to be a scalar or vector, got shape: {list(records.shape)}"
         )
-    names = _names_of(example_names, len(records))
+    names = names_of(example_names, len(records))
     return reader.batch(records if isinstance(records, BytesColumn) else records.tolist(), names)
 
 
-def _names_of(example_names: Any, count: int) -> Array | None:
+def names_of(example_names: Any, count: int) -> Array | None:
+    """The names of examples, for error messages.
+
+    Raises:
+        InvalidArgumentError: There is not one for each.
+    """
     if example_names is None:
         return None
     names = np.atleast_1d(array(example_names))

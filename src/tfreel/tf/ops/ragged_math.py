@@ -67,7 +67,7 @@ def _reflected(compute: Operation) -> Callable[[Any, Any], Any]:
     return lambda self, other: compute(other, self)
 
 
-_BINARY = {
+_BINARY: dict[str, Operation] = {
     "add": operators.add,
     "sub": operators.subtract,
     "mul": operators.multiply,
@@ -75,11 +75,11 @@ _BINARY = {
     "floordiv": operators.floordiv,
     "mod": operators.mod,
     "pow": operators.power,
-    "and": operators.logical_and,
-    "or": operators.logical_or,
-    "xor": operators.logical_xor,
+    "and": operators.bitwise_and,
+    "or": operators.bitwise_or,
+    "xor": operators.bitwise_xor,
 }
-_OTHERS = {
+_OTHERS: dict[str, Operation] = {
     "eq": operators.equal,
     "ne": operators.not_equal,
     "lt": operators.less,
@@ -87,7 +87,7 @@ _OTHERS = {
     "gt": operators.greater,
     "ge": operators.greater_equal,
     "neg": operators.negative,
-    "invert": operators.logical_not,
+    "invert": operators.invert,
     "abs": operators.absolute,
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tfreel.tf.graphs.ragged_rows import (
     NestedRows,
     RaggedRows,
     SparseRows,
+    VarLenListRows,
     VarLenRows,
     plain,
     ragged_value,
@@ -192,26 +193,107 @@ class RaggedReading:
         return RaggedTensorSpec(shape, self.dtype, self.depth, self.splits)
 
 
-_READINGS: dict[type, Callable[[str, Any], Reading]] = {
+class Steps(NamedTuple):
+    """What is found of a list of items: padded, and how many there are in each record."""
+
+    column: Any
+    lengths: Any
+
+
+class StepReading:
+    """A feature list of items of one shape, padded in a batch."""
+
+    def __init__(self, name: str, feature: asked.FixedLenSequenceFeature) -> None:
+        if feature.default_value is not None:
+            raise ValueError(f"Value feature_list.dense_defaults[{name}] must be None")
+        self.dtype = known_dtype(name, feature)
+        self.shape = known_shape(name, feature, least=1)
+        self.native = kinds.FixedLenSequenceFeature(self.shape, self.dtype, bool(feature.allow_missing))
+
+    def batch(self, found: Any) -> Any:
+        return plain(found.column)
+
+    def rows(self, found: Any) -> Column:
+        padded = plain(found.column)
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(found.lengths)])
+        inside = np.arange(padded.shape[1]) < found.lengths[:, np.newaxis]
+        return RaggedRows(Ragged(padded[inside], offsets))
+
+    def batch_spec(self, count: int | None) -> Any:
+        return TensorSpec([count, None, *self.shape], self.dtype)
+
+    def single_spec(self) -> Any:
+        return TensorSpec([None, *self.shape], self.dtype)
+
+
+class VarLenListReading(VarLenReading):
+    """A feature list of any number of values in each step: a sparse tensor with a dimension more."""
+
+    def batch(self, column: Any) -> Any:
+        return VarLenListRows(column).joined()
+
+    def rows(self, column: Any) -> Column:
+        return VarLenListRows(column)
+
+    def batch_spec(self, count: int | None) -> Any:
+        return SparseTensorSpec([count, None, None], self.dtype)
+
+    def single_spec(self) -> Any:
+        return SparseTensorSpec([None, None], self.dtype)
+
+
+class RaggedListReading(RaggedReading):
+    """A feature list of rows."""
+
+    def batch_spec(self, count: int | None) -> Any:
+        return RaggedTensorSpec([count, None, None, *self.sizes], self.dtype, self.depth + 2, self.splits)
+
+    def single_spec(self) -> Any:
+        return RaggedTensorSpec([None, None, *self.sizes], self.dtype, self.depth + 1, self.splits)
+
+
+Readings: TypeAlias = dict[type, Callable[[str, Any], Reading]]
+
+_OF_EXAMPLES: Readings = {
     asked.FixedLenFeature: FixedReading,
     asked.FixedLenSequenceFeature: SequenceReading,
     asked.VarLenFeature: VarLenReading,
     asked.SparseFeature: SparseReading,
     asked.RaggedFeature: RaggedReading,
 }
+_OF_CONTEXTS: Readings = {
+    asked.FixedLenFeature: FixedReading,
+    asked.VarLenFeature: VarLenReading,
+    asked.RaggedFeature: RaggedReading,
+}
+_OF_LISTS: Readings = {
+    asked.FixedLenSequenceFeature: StepReading,
+    asked.VarLenFeature: VarLenListReading,
+    asked.RaggedFeature: RaggedListReading,
+}
 
 
-def reading_of(name: str, feature: Any) -> Reading:
-    """The reading for a feature.
+def reading_of(name: str, feature: Any, readings: Readings = _OF_EXAMPLES) -> Reading:
+    """The reading for a feature of Examples.
 
     Raises:
         ValueError: It is none, or does not say what is needed.
         InvalidArgumentError: It asks for what no Example can hold.
     """
-    make = _READINGS.get(type(feature))
+    make = readings.get(type(feature))
     if make is None:
         raise ValueError(f"Unsupported {type(feature).__name__} {feature!r} for key {name!r}")
     return make(name, feature)
+
+
+def context_reading(name: str, feature: Any) -> Reading:
+    """The reading for a feature of the context of SequenceExamples."""
+    return reading_of(name, feature, _OF_CONTEXTS)
+
+
+def list_reading(name: str, feature: Any) -> Reading:
+    """The reading for a feature list of SequenceExamples."""
+    return reading_of(name, feature, _OF_LISTS)
 
 
 def known_dtype(name: str, feature: Any) -> DType:
