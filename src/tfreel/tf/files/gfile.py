@@ -86,11 +86,11 @@ class GFile:
 
     def write(self, file_content: Any) -> None:
         """Writes text or bytes."""
+        target = self._writing()
         if not isinstance(file_content, (str, bytes, bytearray)):
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
-        data = file_content.encode() if isinstance(file_content, str) else file_content
         with telling(self._path):
-            self._writing().write(data)
+            target.write(file_content.encode() if isinstance(file_content, str) else file_content)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Goes to a place, counted from the beginning, from here (1) or from the end (2).

@@ -20,7 +20,7 @@ def matched(pattern: Any) -> list[str]:
     pattern = local(pattern)
     wild = _WILD.search(pattern)
     if wild is None:
-        return [pattern] if pattern and os.path.lexists(pattern) else []
+        return [pattern] if pattern and os.path.exists(pattern) else []
     slash = pattern.rfind("/", 0, wild.start())
     folder = pattern[:slash] or "/" if slash >= 0 else "."
     found = [folder]

@@ -15,6 +15,10 @@ from tfreel.tf.values.shapes import TensorShape, TensorSpec
 from tfreel.tf.values.specs import RaggedTensorSpec, SparseTensorSpec
 
 
+class UnfedError(InvalidArgumentError):
+    """A placeholder without a value was asked for it."""
+
+
 class Placeholder:
     """A node whose value is fed. Datasets made of it take what was fed last."""
 
@@ -31,7 +35,7 @@ class Placeholder:
     def run(self, value_of: Callable[[Handle], Any]) -> list[Any]:
         default = self.args[0]
         if default is None:
-            raise InvalidArgumentError(
+            raise UnfedError(
                 f"You must feed a value for placeholder tensor '{self._name}'"
                 f" with dtype {self._spec.dtype.name} and shape {self._spec.shape}:"
                 f" Session.run(…, feed_dict={{{self._name}: value}})"

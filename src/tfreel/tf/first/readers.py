@@ -10,6 +10,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from tfreel.errors import StateError
 from tfreel.states import check_seal, sealed
 from tfreel.tf.errors import InvalidArgumentError, OutOfRangeError, as_tensorflow
+from tfreel.tf.first.feeding import UnfedError
 from tfreel.tf.first.producers import Producer
 from tfreel.tf.first.queues import Queue, told
 from tfreel.tf.first.works import Found, Lines, Records, Rows, Whole, strings
@@ -24,7 +26,7 @@ from tfreel.tf.graphs.deeds import Action, Drawing
 from tfreel.tf.graphs.operations import promises
 from tfreel.tf.values import dtypes
 from tfreel.tf.values.convert import array, scalar_bytes
-from tfreel.tf.values.handles import Handle, is_promised
+from tfreel.tf.values.handles import Handle, is_promised, unwrap
 from tfreel.tf.values.shapes import TensorSpec
 
 _VERSION = 1
@@ -178,8 +180,9 @@ class ReaderBase:
             self._queue_state = None
 
     def _done(self, act: Callable[..., None], *args: Any) -> Action:
-        if not self._in_session and not is_promised(args):
-            act(*args)
+        if not self._in_session:
+            with suppress(UnfedError):
+                act(*unwrap(args))
         action: Action = Action.to(act, *args)
         return action
 

@@ -114,7 +114,7 @@ def _check(fetches: Any) -> None:
         for each in fetches:
             _check(each)
     elif isinstance(fetches, str):
-        raise ValueError(  # noqa: TRY004 - as TensorFlow does for a name that is not known
+        raise ValueError(
             f"Fetch argument {fetches!r} is a name: tensors have none here; pass the tensor itself"
         )
     elif not isinstance(fetches, Handle):

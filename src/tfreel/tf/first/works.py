@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -140,6 +141,7 @@ class Lines:
         self._path = local(name)
         with telling(self._path):
             self._file = open(self._path, "rb")  # noqa: SIM115 - read on in later runs
+            weakref.finalize(self, self._file.close)
             if place is None:
                 for _ in range(skip):
                     self._file.readline()
