@@ -42,6 +42,7 @@ def run(script: Callable[..., Any], tf: Any, folder: Path) -> Any:
         return plain(tf, script(tf.compat.v1, folder))
 
 
+@pytest.mark.filterwarnings("ignore::tfreel.TfreelWarning")  # it tells of what TensorFlow does silently
 @pytest.mark.parametrize("script", list(scripts()))
 def test_a_script_answers_the_same_with_both_modules(script: Callable[..., Any], tmp_path: Path) -> None:
     expected = run(script, theirs, tmp_path / "theirs")

@@ -96,3 +96,31 @@ def unbatched(tf: Any, folder: Path) -> Any:
 def rebatched(tf: Any, folder: Path) -> Any:
     ds = tf.data.Dataset.range(10).batch(4)
     return ds.rebatch(3), ds.rebatch(3, drop_remainder=True), ds.rebatch([2, 1])
+
+
+def groups_by_window(tf: Any, folder: Path) -> Any:
+    ds = tf.data.Dataset.range(10)
+    return ds.group_by_window(
+        key_func=lambda i: i % 2, reduce_func=lambda key, window: window.batch(3), window_size=3
+    )
+
+
+def buckets_by_length(tf: Any, folder: Path) -> Any:
+    ds = tf.data.Dataset.from_tensor_slices([1, 5, 2, 9, 3, 7, 1, 4]).map(lambda n: tf.range(n))
+    return ds.bucket_by_sequence_length(
+        element_length_func=lambda x: tf.shape(x)[0], bucket_boundaries=[3, 6], bucket_batch_sizes=[2, 2, 2]
+    )
+
+
+def groups_and_buckets_with_options(tf: Any, folder: Path) -> Any:
+    ds = tf.data.Dataset.from_tensor_slices([1, 5, 2, 9, 3, 7, 1, 4]).map(lambda n: tf.range(n))
+    buckets = ds.bucket_by_sequence_length(
+        lambda x: tf.shape(x)[0], [4, 8], [3, 2, 1], padding_values=-1, pad_to_bucket_boundary=False
+    )
+    dropped = ds.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [4, 8], [3, 2, 1], drop_remainder=True)
+    windows = tf.data.Dataset.range(9).group_by_window(
+        lambda i: i % 3,
+        lambda key, window: window.map(lambda i: (key, i)),
+        window_size_func=lambda k: k + 1,
+    )
+    return buckets, dropped, windows

@@ -66,7 +66,7 @@ def arithmetic(tf: Any, folder: Path) -> Any:
         *(a + b, a - b, a * b, a / b, a // b, a % b, -a, abs(a), a**2, 2 * a, 10 - a, a + 1),
         *(x * 2, x / 2, 1 / x, x**2, x // 1, x + np.float32(1), np.float32(3) * x, x - [1, 2]),
         raised(tf, lambda: a + x),
-        raised(tf, lambda: a + 1.5),
+        raised(tf, lambda: a * 1.5),
         raised(tf, lambda: tf.add(a, [1, 2])),
     )
 

@@ -55,12 +55,6 @@ def gzip_of_several_members(tf: Any, folder: Path) -> Any:
     return list(tf.data.TFRecordDataset(str(folder / "a.gz"), compression_type="GZIP").as_numpy_iterator())
 
 
-def zlib_stops_after_the_first_stream(tf: Any, folder: Path) -> Any:
-    data = Path(write(tf, folder / "plain", [b"one" * 20])).read_bytes()
-    (folder / "a.z").write_bytes(zlib.compress(data) + b"more")
-    return list(tf.data.TFRecordDataset(str(folder / "a.z"), compression_type="ZLIB").as_numpy_iterator())
-
-
 def buffer_sizes_do_not_matter(tf: Any, folder: Path) -> Any:
     path = write(tf, folder / "a", [b"x" * i for i in range(50)])
     sizes = (None, 0, 1, 100, 1 << 20)

@@ -197,3 +197,11 @@ def a_training_loop_of_epochs(tf: Any, folder: Path) -> Any:
     ds = tf.data.Dataset.from_tensor_slices((list(range(10)), [i % 2 for i in range(10)]))
     ds = ds.shuffle(buffer_size=10).batch(4).prefetch(tf.data.AUTOTUNE)
     return [[batch for batch in ds] for _ in range(3)]  # noqa: C416 - as users write it
+
+
+def random_sampling_of_datasets(tf: Any, folder: Path) -> Any:
+    dataset = tf.data.Dataset
+    parts = [dataset.range(0, 10), dataset.range(100, 110), dataset.range(200, 210)]
+    even = dataset.sample_from_datasets(parts, seed=7)
+    uneven = dataset.sample_from_datasets(parts, weights=[0.7, 0.2, 0.1], seed=7, stop_on_empty_dataset=True)
+    return sorted(_list(even)), set(_list(uneven)) <= set(_list(even)), even.element_spec

@@ -50,7 +50,7 @@ class Padding:
     def specs(self, specs: Any, first: int | None) -> Any:
         """The specs of batches of elements of these specs."""
         leaves = nest.flatten(specs)
-        shapes = self._shapes or [TensorShape([None] * (leaf.shape.rank or 0)) for leaf in leaves]
+        shapes = self._shapes or [leaf.shape for leaf in leaves]
         padded = [
             with_first(TensorSpec(_known(shape, leaf.shape), leaf.dtype), first)
             for shape, leaf in zip(shapes, leaves, strict=True)

@@ -24,4 +24,7 @@ def op_seeds(seed: int | None) -> tuple[int, int] | None:
         pair = None if seed is None else (87654321, seed)
     else:
         pair = (_Global.seed, _Global.handed_out.randint(0, 2**31 - 1) if seed is None else seed)
-    return (0, 2**31 - 1) if pair == (0, 0) else pair
+    if pair is None:
+        return None
+    first, second = (each % (2**31 - 1) for each in pair)
+    return (0, 2**31 - 1) if first == second == 0 else (first, second)

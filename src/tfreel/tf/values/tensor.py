@@ -152,7 +152,9 @@ class Tensor(Handle):
         facts = f"shape={self.shape}, dtype={self.dtype.name}"
         if self._source is not None:
             return f"<tf.Tensor: {facts}>"
-        return f"<tf.Tensor: {facts}, numpy={self.numpy()!r}>"
+        value = self.numpy()
+        text = str(value) if isinstance(value, np.generic) else repr(value)
+        return f"<tf.Tensor: {facts}, numpy={text}>"
 
     def __str__(self) -> str:
         if self._source is not None:
