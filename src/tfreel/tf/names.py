@@ -95,6 +95,7 @@ TABLE: dict[str, dict[str, str]] = {
         "ops.features": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
         "ops.files": "matching_files read_file write_file",
         "ops.parsing": "parse_example parse_single_example",
+        "ops.sequences": "parse_sequence_example parse_single_sequence_example",
         "ops.pictures.decode": (
             "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png"
             " extract_jpeg_shape is_jpeg"
@@ -160,6 +161,7 @@ FIRST: dict[str, str] = {
     "ops.features": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
     "ops.files": "matching_files read_file write_file",
     "ops.parsing": "parse_example parse_single_example",
+    "ops.sequences": "parse_single_sequence_example",
 }
 
 # The namespaces within a namespace, and the modules that they are.
