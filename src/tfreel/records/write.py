@@ -115,6 +115,11 @@ class Writer:
         writer._begin(file, file.path, codec, level, buffer_bytes)
         return writer
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still be written to: it was not closed, and nothing failed."""
+        return self._refuse is None
+
     # Records in ---------------------------------------------------------------------------------------------
 
     def write(self, record: Record) -> None:

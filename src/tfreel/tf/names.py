@@ -101,6 +101,8 @@ TABLE: dict[str, dict[str, str]] = {
             " extract_jpeg_shape is_jpeg"
         ),
         "ops.pictures.encode": "encode_jpeg encode_png",
+        "ops.records": "TFRecordOptions TFRecordWriter",
+        "ops.sequences": "parse_sequence_example parse_single_sequence_example",
     },
     "tf.io.gfile": {
         "files.folders": "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk",
@@ -123,6 +125,9 @@ TABLE: dict[str, dict[str, str]] = {
         ),
         "ops.selection": "argmax argmin top_k",
     },
+    "tf.python_io": {
+        "ops.records": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
+    },
     "tf.ragged": {
         "ops.ragged_made": "boolean_mask constant range=ragged_range stack",
         "ops.ragged_math": "map_flat_values",
@@ -140,6 +145,9 @@ TABLE: dict[str, dict[str, str]] = {
         "first.producers": (
             "input_producer limit_epochs match_filenames_once range_input_producer slice_input_producer"
             " string_input_producer"
+        ),
+        "ops.messages": (
+            "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List SequenceExample"
         ),
     },
     "tf.compat": {},
@@ -160,15 +168,28 @@ FIRST: dict[str, str] = {
     "first.session": "InteractiveSession Session get_default_session",
     "ops.features": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
     "ops.files": "matching_files read_file write_file",
-    "ops.parsing": "parse_example parse_single_example",
-    "ops.sequences": "parse_single_sequence_example",
+    "ops.parsing": "parse_example=parse_example_v1 parse_single_example=parse_single_example_v1",
+    "ops.sequences": "parse_sequence_example parse_single_sequence_example",
+    "ops.sparse_parts": "sparse_tensor_to_dense=to_dense",
 }
 
 # The namespaces within a namespace, and the modules that they are.
 WITHIN: dict[str, dict[str, str]] = {
     "tf": {
         name: f"tfreel.tf.{name}"
-        for name in ("compat", "data", "errors", "gfile", "image", "io", "math", "ragged", "sparse", "train")
+        for name in (
+            "compat",
+            "data",
+            "errors",
+            "gfile",
+            "image",
+            "io",
+            "math",
+            "python_io",
+            "ragged",
+            "sparse",
+            "train",
+        )
     },
     "tf.compat": {"v1": "tfreel.tf.compat.v1"},
     "tf.data": {"experimental": "tfreel.tf.data.experimental"},
@@ -177,11 +198,22 @@ WITHIN: dict[str, dict[str, str]] = {
 for _module, _names in FIRST.items():
     TABLE["tf"][_module] = f"{TABLE['tf'].get(_module, '')} {_names}"
 TABLE["tf.compat.v1"] = TABLE["tf"]
+TABLE["tf.compat.v1.io"] = (
+    TABLE["tf.io"]
+    | TABLE["tf.python_io"]
+    | {
+        "ops.parsing": "parse_example=parse_example_v1 parse_single_example=parse_single_example_v1",
+    }
+)
 TABLE["tf.compat.v1.image"] = TABLE["tf.image"] | {
     "ops.pictures.resize": "ResizeMethod",
     "ops.pictures.first": TABLE["tf.image"]["ops.pictures.first"] + " resize=resize_images",
 }
-WITHIN["tf.compat.v1"] = WITHIN["tf"] | {"image": "tfreel.tf.compat.v1.image"}
+WITHIN["tf.compat.v1"] = WITHIN["tf"] | {
+    "image": "tfreel.tf.compat.v1.image",
+    "io": "tfreel.tf.compat.v1.io",
+}
+WITHIN["tf.compat.v1.io"] = WITHIN["tf.io"]
 
 
 def _origins(namespace: str) -> dict[str, tuple[str, str]]:

@@ -163,3 +163,15 @@ def names_of(example_names: Any, count: int) -> Array | None:
             f"Expected names have the same shape as serialized: [{len(names)}] and [{count}]"
         )
     return names
+
+
+def parse_single_example_v1(
+    serialized: Any, features: Any, name: Any = None, example_names: Any = None
+) -> Any:
+    """`parse_single_example` with the arguments in the order of the first generation."""
+    return parse_single_example(serialized, features, example_names)
+
+
+def parse_example_v1(serialized: Any, features: Any, name: Any = None, example_names: Any = None) -> Any:
+    """`parse_example` with the arguments in the order of the first generation."""
+    return parse_example(serialized, features, example_names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tfreel.tf.ops import operators
 from tfreel.tf.ops import sparse_parts as parts
@@ -10,14 +10,6 @@ from tfreel.tf.values.dtypes import DType, as_dtype
 from tfreel.tf.values.handles import Handle, SparseValue, stands_for
 from tfreel.tf.values.shapes import TensorShape
 from tfreel.tf.values.tensor import Tensor
-
-
-class SparseTensorValue(NamedTuple):
-    """The parts of a sparse tensor, as first-generation sessions give them."""
-
-    indices: Any
-    values: Any
-    dense_shape: Any
 
 
 @stands_for(SparseValue)
