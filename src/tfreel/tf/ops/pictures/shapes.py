@@ -18,11 +18,13 @@ def images_of(image: Any) -> Array:
     """An image or a batch.
 
     Raises:
-        ValueError: It has neither three nor four dimensions.
+        ValueError: It has neither three nor four dimensions, or no pixels.
     """
     pixels = array(image)
     if pixels.ndim not in (3, 4):
         raise ValueError(f"'image' (shape {pixels.shape}) must have either 3 or 4 dimensions.")
+    if 0 in pixels.shape[-3:]:
+        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {pixels.shape}")
     return pixels
 
 
