@@ -25,7 +25,7 @@ _COLOURS = np.array(
 
 @operation(infer=same_spec)
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Array:
-    """`tf.image.draw_bounding_boxes`: a batch with boxes of (y, x, y, x), each from 0 to 1, one pixel thick."""
+    """`tf.image.draw_bounding_boxes`: a batch with boxes of (y, x, y, x) from 0 to 1, one pixel thick."""
     batch, places = array(images), array(boxes, float32)
     if batch.dtype not in (np.float32, np.float16):
         raise InvalidArgumentError(f"images must be of float32 or float16, not of {batch.dtype}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
+from tfreel.tf.graphs.operations import operation
 from tfreel.tf.ops.pictures.dtypes import converted
 from tfreel.tf.ops.pictures.shapes import on_image
 from tfreel.tf.values.convert import array
@@ -62,7 +63,7 @@ def adjust_brightness(image: Any, delta: Any) -> Array:
     return _changed(image, lambda floats: floats + _number(delta, floats.dtype), saturate=True)
 
 
-@on_image
+@operation()
 def adjust_contrast(images: Any, contrast_factor: Any) -> Array:
     """`tf.image.adjust_contrast`: the distance of each value from the mean of its channel, multiplied."""
 
@@ -164,7 +165,7 @@ def _rgb(hsv: Array) -> Array:
     return np.stack(colours, axis=-1).astype(hsv.dtype)
 
 
-@on_image
+@operation()  # not for many images at once: means are rounded otherwise then
 def per_image_standardization(image: Any) -> Array:
     """`tf.image.per_image_standardization`: each image with mean 0 and variance 1."""
     pixels = array(image)

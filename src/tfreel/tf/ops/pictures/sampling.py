@@ -40,7 +40,8 @@ def _gaussian(x: Floats) -> Floats:
 
 
 def _triangle(x: Floats) -> Floats:
-    return np.clip(1 - np.abs(x), 0, 1)
+    weights: Floats = np.maximum(0, 1 - np.abs(x))
+    return weights
 
 
 def _keys(x: Floats, a: float = -0.5) -> Floats:
