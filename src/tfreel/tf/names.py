@@ -69,6 +69,7 @@ TABLE: dict[str, dict[str, str]] = {
         "files.gfile": "FastGFile GFile Open=GFile",
     },
     "tf.image": {
+        "ops.pictures.boxes": "draw_bounding_boxes",
         "ops.pictures.by_chance": (
             "random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down"
             " random_hue random_saturation"
@@ -86,7 +87,7 @@ TABLE: dict[str, dict[str, str]] = {
             " extract_jpeg_shape is_jpeg"
         ),
         "ops.pictures.dtypes": "convert_image_dtype",
-        "ops.pictures.encode": "encode_jpeg encode_png",
+        "ops.pictures.encode": "adjust_jpeg_quality encode_jpeg encode_png",
         "ops.pictures.first": (
             "resize_area resize_bicubic resize_bilinear resize_images resize_nearest_neighbor"
         ),

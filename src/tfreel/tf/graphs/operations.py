@@ -38,19 +38,26 @@ class Operation:
     Attributes:
         kernel: The function of plain values.
         infer: The specs of the results, of arguments in which specs stand for tensors. Without it the kernel
-        itself is
-            asked, with zeros.
+            itself is asked, with zeros.
         rows: The same as the kernel for many rows at once, of arguments in which columns stand for tensors.
-        Without it
-            the kernel is run row by row.
+            Without it the kernel is run row by row.
         heavy: Whether a row is enough work for a thread of its own.
+        draws: Whether it draws random numbers, and so has to be run for one row behind the other. Such an
+            operation takes no tensors.
     """
 
     def __init__(
-        self, kernel: Kernel, infer: Kernel | None = None, rows: Kernel | None = None, *, heavy: bool = False
+        self,
+        kernel: Kernel,
+        infer: Kernel | None = None,
+        rows: Kernel | None = None,
+        *,
+        heavy: bool = False,
+        draws: bool = False,
     ) -> None:
         self.kernel = kernel
         self.heavy = heavy
+        self.draws = draws
         self.infer = infer or functools.partial(probed, kernel)
         self.rows = rows
         functools.update_wrapper(self, kernel)

@@ -95,31 +95,43 @@ class Program:
 
     def for_rows(self, columns: list[Column], count: int) -> list[Column]:
         """The results for many elements, from several threads where the work is heavy enough for these."""
+        drawn = {node: _row_by_row(node, _no_column, count) for node in self._nodes if _is_drawn(node)}
         parts = min(-(-count // _ROWS_PER_PART), 4 * thread_count()) if self._heavy else 1
         if parts <= 1:
-            return self._for_part(columns, count)
+            return self._for_part(columns, drawn, count)
         bounds = [count * i // parts for i in range(parts + 1)]
         pieces = list(pairwise(bounds))
 
         def work(piece: tuple[int, int], _: object) -> list[Column]:
             begin, end = piece
-            return self._for_part([each.part(begin, end) for each in columns], end - begin)
+            mine = {node: [each.part(begin, end) for each in found] for node, found in drawn.items()}
+            return self._for_part([each.part(begin, end) for each in columns], mine, end - begin)
 
         done = in_threads(work, pieces)
         return [concatenated(same) for same in zip(*done, strict=True)]
 
-    def _for_part(self, columns: list[Column], count: int) -> list[Column]:
-        done: dict[Any, list[Column]] = {self._source: columns}
+    def _for_part(self, columns: list[Column], drawn: dict[Any, list[Column]], count: int) -> list[Column]:
+        done: dict[Any, list[Column]] = {self._source: columns, **drawn}
 
         def column_of(handle: Handle) -> Column:
             source = handle.promise
             return done[source.node][source.position]
 
         for node in self._nodes:
-            done[node] = _rows_of(node, column_of, count)
+            if node not in done:
+                done[node] = _rows_of(node, column_of, count)
         return [
             column_of(each) if isinstance(each, Handle) else repeated(each, count) for each in self._outputs
         ]
+
+
+def _is_drawn(node: Any) -> bool:
+    """Whether it gives random numbers, which must not depend on which thread comes first."""
+    return getattr(getattr(node, "operation", None), "draws", False)
+
+
+def _no_column(handle: Handle) -> Column:
+    raise TypeError("random numbers are drawn before anything else is known")
 
 
 def _rows_of(node: Any, column_of: Callable[[Handle], Column], count: int) -> list[Column]:

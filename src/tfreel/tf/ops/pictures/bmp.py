@@ -39,10 +39,9 @@ def decode(data: bytes, channels: int) -> npt.NDArray[np.uint8]:
 
 
 def _with_channels(stored: npt.NDArray[np.uint8], channels: int) -> npt.NDArray[np.uint8]:
-    if stored.shape[2] == 1:
-        order = [0] * min(channels, 3)
-    else:  # blue, green and red, and perhaps alpha
-        order = [2, 1, 0, 3][: min(channels, stored.shape[2])]
+    gray = stored.shape[2] == 1
+    # Else there are blue, green and red, and perhaps alpha.
+    order = [0] * min(channels, 3) if gray else [2, 1, 0, 3][: min(channels, stored.shape[2])]
     made = stored[:, :, order]
     if made.shape[2] == channels:
         return made

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
+from tfreel.tf.graphs.operations import operation
 from tfreel.tf.ops.pictures.dtypes import converted
 from tfreel.tf.ops.pictures.shapes import on_image
 from tfreel.tf.values.convert import array
@@ -23,6 +24,13 @@ def _changed(image: Any, change: Callable[[Array], Array], *, saturate: bool) ->
     pixels = array(image)
     floats = pixels if pixels.dtype in _HALVES else converted(pixels, float32, saturate=False)
     return converted(change(floats), as_dtype(pixels.dtype), saturate=saturate)
+
+
+def _image_of(image: Any) -> Array:
+    pixels = array(image)
+    if pixels.ndim < 3:
+        raise InvalidArgumentError(f"input must be at least 3-D, got shape {list(pixels.shape)}")
+    return pixels
 
 
 def _number(value: Any, dtype: Any = np.float32) -> Any:
@@ -55,17 +63,16 @@ def adjust_brightness(image: Any, delta: Any) -> Array:
     return _changed(image, lambda floats: floats + _number(delta, floats.dtype), saturate=True)
 
 
-@on_image
+@operation()
 def adjust_contrast(images: Any, contrast_factor: Any) -> Array:
     """`tf.image.adjust_contrast`: the distance of each value from the mean of its channel, multiplied."""
 
     def change(floats: Array) -> Array:
         mean = floats.mean(axis=(-3, -2), keepdims=True, dtype=np.float32)
-        return ((floats - mean) * _number(contrast_factor) + mean).astype(floats.dtype)
+        changed: Array = (floats - mean) * _number(contrast_factor) + mean
+        return changed.astype(floats.dtype)
 
-    if np.ndim(images) < 3:
-        raise ValueError(f"an image has at least 3 dimensions, not the shape {np.shape(images)}")
-    return _changed(images, change, saturate=True)
+    return _changed(_image_of(images), change, saturate=True)
 
 
 @on_image
@@ -86,13 +93,13 @@ def adjust_hue(image: Any, delta: Any) -> Array:
     """`tf.image.adjust_hue`: all colours turned around the wheel, by a part of it."""
     turn = float(array(delta))
     if not -1 <= turn <= 1:
-        raise InvalidArgumentError("delta must be in the interval [-1, 1]")
+        raise ValueError("delta must be in the interval [-1, 1]")
 
     def change(floats: Array) -> Array:
         hue, saturation, value = np.moveaxis(_hsv(floats), -1, 0)
         return _rgb(np.stack([np.mod(hue + np.float32(turn), 1), saturation, value], axis=-1))
 
-    return _changed(image, change, saturate=False)
+    return _changed(_image_of(image), change, saturate=False)
 
 
 @on_image
@@ -104,7 +111,7 @@ def adjust_saturation(image: Any, saturation_factor: Any) -> Array:
         stronger = np.clip(saturation * _number(saturation_factor), 0, 1)
         return _rgb(np.stack([hue, stronger, value], axis=-1))
 
-    return _changed(image, change, saturate=False)
+    return _changed(_image_of(image), change, saturate=False)
 
 
 @on_image
@@ -158,15 +165,16 @@ def _rgb(hsv: Array) -> Array:
     return np.stack(colours, axis=-1).astype(hsv.dtype)
 
 
-@on_image
+@operation()  # not for many images at once: means are rounded otherwise then
 def per_image_standardization(image: Any) -> Array:
     """`tf.image.per_image_standardization`: each image with mean 0 and variance 1."""
     pixels = array(image)
-    if pixels.ndim < 3:
+    if pixels.ndim < 3 or 0 in pixels.shape[-3:]:
         raise ValueError(f"an image has at least 3 dimensions, not the shape {pixels.shape}")
-    floats = pixels if pixels.dtype in _HALVES else pixels.astype(np.float32)
+    floats = pixels.astype(np.float32)
     axes = (-3, -2, -1)
     mean = floats.mean(axis=axes, keepdims=True, dtype=np.float32)
     deviation = np.sqrt(np.square(floats - mean).mean(axis=axes, keepdims=True, dtype=np.float32))
     least = np.float32(1) / np.sqrt(np.float32(np.prod(pixels.shape[-3:])))
-    return ((floats - mean) / np.maximum(deviation, least)).astype(floats.dtype)
+    standard: Array = (floats - mean) / np.maximum(deviation, least)
+    return standard

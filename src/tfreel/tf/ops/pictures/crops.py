@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tfreel.tf.errors import InvalidArgumentError
+from tfreel.tf.errors import InvalidArgumentError, OutOfRangeError
 from tfreel.tf.graphs.operations import operation
 from tfreel.tf.graphs.rows import Column, Dense, is_column
 from tfreel.tf.ops.pictures.resize import method_named, resized
@@ -78,7 +78,7 @@ def _target_rows(image: Any, target_height: Any, target_width: Any) -> Column | 
 
 @operation(infer=_target_spec, rows=_target_rows)
 def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Array:
-    """`tf.image.resize_with_crop_or_pad`: the middle of the image, with black around where it is too small."""
+    """`tf.image.resize_with_crop_or_pad`: the middle of the image, and black where it is too small."""
     return _cut_or_padded(images_of(image), *_whole(target_height, target_width))
 
 
@@ -91,7 +91,7 @@ def _cut_or_padded(pixels: Array, height: int, width: int) -> Array:
         begin = max((old - new) // 2, 0)
         keys.append(slice(begin, begin + min(old, new)))
         offsets.append(max((new - old) // 2, 0))
-    return _padded(pixels[..., keys[0], keys[1], :], *offsets, height, width)
+    return _padded(pixels[..., keys[0], keys[1], :], offsets[0], offsets[1], height, width)
 
 
 def _with_pad_spec(
@@ -111,9 +111,9 @@ def resize_with_pad(
     height, width = _whole(target_height, target_width)
     if min(height, width) <= 0:
         raise ValueError("target_height and target_width must be > 0.")
-    sides = np.array(pixels.shape[-3:-1], np.float64)
-    exact = sides / (sides / (height, width)).max()
-    top, left = (max(0, int(each)) for each in np.floor(((height, width) - exact) / 2))
+    sides, target = np.array(pixels.shape[-3:-1], np.float32), np.array((height, width), np.float32)
+    exact = sides / (sides / target).max()
+    top, left = (max(0, int(each)) for each in np.floor((target - exact) / np.float32(2)))
     inner = (int(np.floor(exact[0])), int(np.floor(exact[1])))
     if min(inner) < 1:
         raise InvalidArgumentError("output dimensions must be positive")
@@ -136,7 +136,7 @@ def _central_spec(image: Any, central_fraction: Any) -> TensorSpec:
 @operation(infer=_central_spec)
 def central_crop(image: Any, central_fraction: Any) -> Array:
     """`tf.image.central_crop`: the middle of an image, of which this fraction of each side is left."""
-    pixels, fraction = images_of(image), float(array(central_fraction))
+    pixels, fraction = images_of(image), float(central_fraction)
     if not 0 < fraction <= 1:
         raise ValueError("central_fraction must be within (0, 1]")
     top, left = (_margin(side, fraction) for side in pixels.shape[-3:-1])
@@ -183,7 +183,7 @@ def crop_and_resize(
     if min(height, width) <= 0:
         raise InvalidArgumentError("crop dimensions must be positive")
     if owners.size and not 0 <= owners.min() <= owners.max() < len(batch):
-        raise InvalidArgumentError("box_index has values outside [0, batch_size)")
+        raise OutOfRangeError("box_index has values outside [0, batch_size)")
     made = np.full((len(places), height, width, batch.shape[3]), np.float32(extrapolation_value), np.float32)
     for place, owner, out in zip(places, owners, made, strict=True):
         _fill(batch[owner], place, out, method)

@@ -1,4 +1,4 @@
-"""`tf.io.decode_jpeg`, `decode_png`, `decode_gif`, `decode_bmp`, `decode_image`: encoded bytes in, pixels out."""
+"""`tf.io.decode_jpeg`, `decode_png`, `decode_gif`, `decode_bmp`, `decode_image`: bytes in, pixels out."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def _whatever(function: str, data: bytes, options: JpegOptions, *, deep: bool = 
     kind = kind_of(data)
     if kind == "bmp":
         raise InvalidArgumentError(
-            "Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used:"
-            f" {function}"
+            "Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead."
+            f" Op used: {function}"
         )
     if not function.endswith(kind):
         notes.say(notes.other_kind(f"tf.io.{function}", NAMES[kind]))
@@ -55,13 +55,15 @@ def _whatever(function: str, data: bytes, options: JpegOptions, *, deep: bool = 
         return found  # of a WebP with four dimensions, whatever the function promises
     if len(found) > 1:
         raise InvalidArgumentError(
-            f"Got {len(found)} frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image"
+            f"Got {len(found)} frames, but animated gifs can only be decoded by tf.io.decode_gif or"
+            " tf.io.decode_image"
         )
-    return found[0]
+    first: Array = found[0]
+    return first
 
 
 def _pixels(kind: str, data: bytes, options: JpegOptions, *, deep: bool, first_only: bool) -> Array:
-    """The pixels, of 16 bits where `deep`: what is stored with 8 has zeros in the lower half then, but in a PNG."""
+    """The pixels, of 16 bits where `deep`: but in a PNG, what is stored with 8 has zeros below them then."""
     channels = options.channels
     check_channels(kind, channels)
     if kind == "png":

@@ -6,18 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from tfreel.tf.graphs.operations import Operation
+from tfreel.tf.graphs.operations import operation
 from tfreel.tf.graphs.rows import Column, Dense
 from tfreel.tf.values.convert import array
-from tfreel.tf.values.dtypes import DType, as_dtype, float32
+from tfreel.tf.values.dtypes import DType, as_dtype
 from tfreel.tf.values.handles import Array
 
 
 def converted(image: Array, wanted: DType, *, saturate: bool) -> Array:
-    """The image in another dtype: whole numbers use their whole range, floats go from 0 to 1."""
+    """The image in another dtype: whole numbers use their whole range, floats go from 0 to 1.
+
+    Raises:
+        AttributeError: It is a dtype that no image has.
+    """
     found = as_dtype(image.dtype)
     if found == wanted:
         return image
+    if not (wanted.is_floating or wanted.is_integer):
+        raise AttributeError("dtype must be either floating point or integer")
     target = wanted.numpy
     with np.errstate(all="ignore"):
         if found.is_integer and wanted.is_integer:
@@ -25,7 +31,8 @@ def converted(image: Array, wanted: DType, *, saturate: bool) -> Array:
         if found.is_floating and wanted.is_floating:
             return image.astype(target)
         if found.is_integer:
-            return np.multiply(image.astype(target), target.type(1.0 / found.max))
+            scaled: Array = image.astype(target) * target.type(1.0 / found.max)
+            return scaled
         return _cast(image * image.dtype.type(wanted.max + 0.5), target, saturate)
 
 
@@ -35,7 +42,8 @@ def _between_integers(image: Array, found: DType, wanted: DType, saturate: bool)
         scale = (int(found.max) + 1) // (int(wanted.max) + 1)
         return _cast(image // image.dtype.type(scale), target, saturate)
     scale = (int(wanted.max) + 1) // (int(found.max) + 1)
-    return _cast(image, target, saturate) * target.type(scale)
+    spread: Array = _cast(image, target, saturate) * target.type(scale)
+    return spread
 
 
 def _cast(image: Array, target: np.dtype[Any], saturate: bool) -> Array:
@@ -57,24 +65,13 @@ def _within(dtype: np.dtype[Any], limit: int, sign: int) -> Any:
     return np.nextafter(near, dtype.type(0)) if (int(near) - limit) * sign > 0 else near
 
 
-def _kernel(image: Any, dtype: Any, saturate: bool = False) -> Array:
-    pixels, wanted = array(image), as_dtype(dtype)
-    if not (wanted.is_floating or wanted.is_integer):
-        raise AttributeError("dtype must be either floating point or integer")
-    return converted(pixels, wanted, saturate=bool(saturate))
-
-
 def _rows(image: Any, dtype: Any, saturate: bool = False) -> Column | None:
-    return Dense(_kernel(image.array, dtype, saturate)) if isinstance(image, Dense) else None
+    if not isinstance(image, Dense):
+        return None
+    return Dense(converted(image.array, as_dtype(dtype), saturate=bool(saturate)))
 
 
-convert_image_dtype = Operation(_kernel, rows=_rows)
-convert_image_dtype.__name__ = "convert_image_dtype"
-convert_image_dtype.__doc__ = (
-    "`tf.image.convert_image_dtype`: an image in another dtype, scaled to its range."
-)
-
-
-def as_float(image: Array) -> Array:
-    """The image as float32 in the range from 0 to 1, if it is not of floats."""
-    return image if image.dtype.kind == "f" else converted(image, float32, saturate=False)
+@operation(rows=_rows)
+def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False) -> Array:
+    """`tf.image.convert_image_dtype`: an image in another dtype, scaled to its range."""
+    return converted(array(image), as_dtype(dtype), saturate=bool(saturate))

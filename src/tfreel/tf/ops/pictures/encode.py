@@ -1,4 +1,4 @@
-"""`tf.io.encode_jpeg` and `encode_png`: pixels in, encoded bytes out. A JPEG has the very bytes of TensorFlow's."""
+"""`tf.io.encode_jpeg` and `encode_png`: pixels in, bytes out. Those of a JPEG equal TensorFlow's."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ import numpy as np
 
 from tfreel.tf.errors import InternalError, InvalidArgumentError
 from tfreel.tf.graphs.operations import operation
+from tfreel.tf.ops.pictures import jpeg
+from tfreel.tf.ops.pictures.dtypes import converted
+from tfreel.tf.ops.pictures.jpeg import JpegOptions
+from tfreel.tf.ops.pictures.shapes import same_spec
 from tfreel.tf.values.convert import array
-from tfreel.tf.values.dtypes import string, uint8
+from tfreel.tf.values.dtypes import as_dtype, string, uint8
 from tfreel.tf.values.handles import Array
 from tfreel.tf.values.shapes import TensorSpec
 
@@ -26,10 +30,10 @@ def _one_string(*_: Any, **__: Any) -> TensorSpec:
     return TensorSpec([], string)
 
 
-@operation(infer=_one_string)
+@operation(infer=_one_string, heavy=True)
 def encode_jpeg(
     image: Any,
-    format: str = "",  # noqa: A002 - as in TensorFlow
+    format: str = "",
     quality: int = 95,
     progressive: bool = False,
     optimize_size: bool = False,
@@ -83,13 +87,22 @@ def _saved(pixels: Array, kind: str, options: dict[str, Any]) -> bytes:
     return out.getvalue()
 
 
+@operation(infer=same_spec, heavy=True)
+def adjust_jpeg_quality(image: Any, jpeg_quality: Any, dct_method: str = "") -> Array:
+    """`tf.image.adjust_jpeg_quality`: the image as it is after being a JPEG of this quality."""
+    pixels = array(image)
+    data = encode_jpeg.kernel(converted(pixels, uint8, saturate=True), quality=int(jpeg_quality))
+    decoded = jpeg.decode(data, JpegOptions(channels=pixels.shape[-1], dct_method=dct_method))
+    return converted(decoded, as_dtype(pixels.dtype), saturate=True)
+
+
 def _strings(image: Any, compression: Any = -1) -> TensorSpec:
     del compression
     rank = image.shape.rank
     return TensorSpec(None if rank is None else image.shape.as_list()[:-3], string)
 
 
-@operation(infer=_strings)
+@operation(infer=_strings, heavy=True)
 def encode_png(image: Any, compression: int = -1) -> Array:
     """`tf.io.encode_png`: the bytes of a PNG, for each image of a batch."""
     pixels, level = array(image), int(compression)

@@ -15,6 +15,8 @@ from tfreel.tf.values.shapes import TensorSpec
 
 F32 = npt.NDArray[np.float32]
 
+_METHODS = ("bilinear", "nearest", "bicubic", "area")
+
 
 def _scale(old: int, new: int, align_corners: bool) -> np.float32:
     if align_corners and new > 1:
@@ -92,13 +94,10 @@ def resize_images(
     """`tf.image.resize_images` of the first generation: images of this size already come back as they are."""
     batch, sides, named = batch_of(images), size_of(size), method_named(method)
     if preserve_aspect_ratio:
-        sides = fitted(*batch.shape[1:3], sides)
-    if batch.shape[1:3] == sides:
-        made = batch
-    elif named in ("bilinear", "nearest", "bicubic", "area"):
-        made = _old_way(batch, sides, named, bool(align_corners))
-    else:
-        made = resized(batch, sides, named, antialias=False)
+        sides = fitted(batch.shape[1], batch.shape[2], sides)
+    if named not in _METHODS:
+        raise ValueError(f"Resize method is not implemented: {method}")
+    made = batch if batch.shape[1:3] == sides else _old_way(batch, sides, named, bool(align_corners))
     return made if np.ndim(images) == 4 else made[0]
 
 

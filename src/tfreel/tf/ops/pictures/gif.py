@@ -72,7 +72,7 @@ def _invalid(data: bytes, why: str) -> InvalidArgumentError:
 
 
 def _frames(data: bytes) -> tuple[list[_Frame], bool]:
-    """What the file holds, and whether that is all; else it ends too early, or makes no sense from there on."""
+    """What the file holds, and whether that is all; else it ends too early, or makes no sense there."""
     frames: list[_Frame] = []
     transparent: int | None = None
     offset = 0

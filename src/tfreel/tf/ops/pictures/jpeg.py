@@ -117,7 +117,8 @@ def _unusual(data: bytes, header: _Header, options: JpegOptions, colours: str) -
         import simplejpeg
     except ImportError as error:
         raise UnimplementedError(
-            'inks, and options other than channels, ratio and dct_method, need simplejpeg: pip install "tfreel[jpeg]"'
+            "inks, and options other than channels, ratio and dct_method, need simplejpeg:"
+            ' pip install "tfreel[jpeg]"'
         ) from error
     height, width = (-(-side // options.ratio) for side in header.size)
     pixels: Any = simplejpeg.decode_jpeg(

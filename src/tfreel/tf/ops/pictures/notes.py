@@ -14,8 +14,8 @@ _OURS = str(Path(tfreel.__file__).parent)
 _POOLS = ("threading", "concurrent.futures.thread")
 
 PALETTE = (
-    "this PNG has a palette: what comes out are its colours, as in TensorFlow, not class ids; for a segmentation mask"
-    ' use tfreel.images.decode(data, "labels")'
+    "this PNG has a palette: what comes out are its colours, as in TensorFlow, not class ids; for a"
+    ' segmentation mask use tfreel.images.decode(data, "labels")'
 )
 NO_FAST_DCT = (
     "without simplejpeg the pixels of a JPEG differ by a few steps from TensorFlow's (they are those of"
@@ -26,8 +26,8 @@ NO_FAST_DCT = (
 def other_kind(function: str, name: str) -> str:
     """That bytes went to a decoder named after another format."""
     return (
-        f"these bytes are a {name}, decoded as such; {function} takes them, as in TensorFlow, but tf.io.decode_image"
-        " says better that they may be of any format"
+        f"these bytes are a {name}, decoded as such; {function} takes them, as in TensorFlow, but"
+        " tf.io.decode_image says better that they may be of any format"
     )
 
 

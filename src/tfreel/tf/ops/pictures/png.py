@@ -1,4 +1,4 @@
-"""PNG to pixels, with the channels and the depth that are asked for: what libpng does where TensorFlow calls it."""
+"""PNG to pixels, with the channels and the depth that are asked for: what libpng does for TensorFlow."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ def _samples(data: bytes, header: _Header) -> Array:
         return _deep_samples(data, header.colour)
     values = np.asarray(loaded("png", data, MAX_PIXELS))
     if header.colour == _PALETTE:
-        return _colours(header)[values]
+        painted: Array = _colours(header)[values]
+        return painted
     if values.dtype == np.bool_:
         values = values * np.uint8(255)
     return values if values.ndim == 3 else values[:, :, np.newaxis]
@@ -125,7 +126,8 @@ def _deep_samples(data: bytes, colour: int) -> Array:
     mode = "RGB" if colour == _RGB else "RGBA"
     # What drops the second byte of each pair, and what drops the first.
     high, low = (np.asarray(loaded("png", data, MAX_PIXELS, raw=f"{mode};16{end}")) for end in "BL")
-    return high.astype(np.uint16) << 8 | low
+    both: Array = high.astype(np.uint16) << 8 | low
+    return both
 
 
 def _colours(header: _Header) -> npt.NDArray[np.uint8]:

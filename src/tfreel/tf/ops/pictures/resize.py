@@ -195,6 +195,6 @@ def resize(
     """`tf.image.resize`: one image or a batch in another size; float32, but for the nearest pixel."""
     batch, sides = batch_of(images), size_of(size)
     if preserve_aspect_ratio:
-        sides = fitted(*batch.shape[1:3], sides)
+        sides = fitted(batch.shape[1], batch.shape[2], sides)
     made = resized(batch, sides, method_named(method), bool(antialias))
     return made if np.ndim(images) == 4 else made[0]

@@ -1,4 +1,4 @@
-"""Resizing by weighted sums: for each new row or column, which old ones it is made of and with what weights."""
+"""Resizing by weighted sums: of which old rows or columns a new one is made, and with what weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tfreel.tf.values.handles import Array
 
 F32 = npt.NDArray[np.float32]
-Floats = npt.NDArray[np.floating[Any]]
+Floats = npt.NDArray[Any]
 
 _TABLE = 1024  # TensorFlow looks up the weights of cubics in a table of so many steps
 _SMALLEST_SUM = 1000 * np.finfo(np.float32).tiny
@@ -36,11 +36,12 @@ def _lanczos(radius: float) -> Filter:
 
 
 def _gaussian(x: Floats) -> Floats:
-    return np.where(np.abs(x) >= 1.5, 0, np.exp(-(x**2) / 0.5))
+    return np.where(np.abs(x) >= 1.5, 0, np.exp(-2 * x * x))
 
 
 def _triangle(x: Floats) -> Floats:
-    return np.maximum(0, 1 - np.abs(x))
+    weights: Floats = np.maximum(0, 1 - np.abs(x))
+    return weights
 
 
 def _keys(x: Floats, a: float = -0.5) -> Floats:
@@ -108,7 +109,7 @@ def cubics(old: int, centers: F32, *, half_pixel: bool) -> Taps:
     if half_pixel:
         weights = np.where(places == inside, weights, np.float32(0))
         sums = weights.sum(axis=1, keepdims=True)
-        weights = weights / np.where(np.abs(sums) < _SMALLEST_SUM, np.float32(1), sums)
+        weights = (weights / np.where(np.abs(sums) < _SMALLEST_SUM, 1, sums)).astype(np.float32)
     return Taps(inside, weights)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.graphs.operations import Operation
-from tfreel.tf.graphs.rows import Column, Dense
+from tfreel.tf.graphs.rows import Column, Dense, is_column
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.handles import Array
 from tfreel.tf.values.shapes import TensorSpec
@@ -18,11 +18,13 @@ def images_of(image: Any) -> Array:
     """An image or a batch.
 
     Raises:
-        ValueError: It has neither three nor four dimensions.
+        ValueError: It has neither three nor four dimensions, or no pixels.
     """
     pixels = array(image)
     if pixels.ndim not in (3, 4):
         raise ValueError(f"'image' (shape {pixels.shape}) must have either 3 or 4 dimensions.")
+    if 0 in pixels.shape[-3:]:
+        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {pixels.shape}")
     return pixels
 
 
@@ -31,6 +33,8 @@ def on_image(kernel: Callable[..., Any]) -> Operation:
 
     def rows(image: Any, *args: Any, **options: Any) -> Column | None:
         if not isinstance(image, Dense) or image.array.ndim != 4:
+            return None
+        if any(map(is_column, (*args, *options.values()))):
             return None
         return Dense(kernel(image.array, *args, **options))
 
