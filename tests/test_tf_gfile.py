@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tfreel.tf import errors, gfile, io_gfile
+from tfreel.tf import errors, gfile
+from tfreel.tf.io import gfile as io_gfile
 from tfreel.tf.ops.files import matching_files, read_file, write_file
 from tfreel.tf.values.tensor import Tensor
 

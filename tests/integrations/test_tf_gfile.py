@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from tfreel.tf import gfile as our_first
-from tfreel.tf import io_gfile as ours
+from tfreel.tf.io import gfile as ours
 from tfreel.tf.ops import files as our_files
 
 tensorflow_gfile = tf.io.gfile
