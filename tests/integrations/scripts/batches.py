@@ -93,11 +93,6 @@ def unbatched(tf: Any, folder: Path) -> Any:
     )
 
 
-def rebatched(tf: Any, folder: Path) -> Any:
-    ds = tf.data.Dataset.range(10).batch(4)
-    return ds.rebatch(3), ds.rebatch(3, drop_remainder=True), ds.rebatch([2, 1])
-
-
 def groups_by_window(tf: Any, folder: Path) -> Any:
     ds = tf.data.Dataset.range(10)
     return ds.group_by_window(

@@ -237,7 +237,7 @@ def error_codes(tf: Any, folder: Path) -> Any:
         "FailedPreconditionError",
     )
     made = [getattr(tf.errors, name)(None, None, "text") for name in names]
-    return [(error.message, error.error_code, str(error)) for error in made], tf.errors.DATA_LOSS
+    return [(error.message, error.error_code, str(error)) for error in made]
 
 
 def batched_augmentation_of_pairs(tf: Any, folder: Path) -> Any:

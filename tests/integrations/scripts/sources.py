@@ -185,4 +185,4 @@ def options_of_datasets(tf: Any, folder: Path) -> Any:
     options.threading.private_threadpool_size = 2
     options.autotune.enabled = True
     ds = tf.data.Dataset.range(4).with_options(options)
-    return ds, ds.options().deterministic, tf.data.Options().deterministic
+    return ds, options.deterministic, tf.data.Options().deterministic

@@ -7,7 +7,10 @@ from typing import Any
 
 from tfreel.tf.data.chunks import INFINITE as INFINITE_CARDINALITY
 from tfreel.tf.data.chunks import UNKNOWN as UNKNOWN_CARDINALITY
-from tfreel.tf.data.dataset import AUTOTUNE, Dataset
+from tfreel.tf.data.dataset import AUTOTUNE, Dataset, whole
+from tfreel.tf.data.ordering import Counted
+from tfreel.tf.data.records import TFRecordDataset
+from tfreel.tf.ops.parsing import parse_example
 from tfreel.tf.values.dtypes import int64
 
 Transformation = Callable[[Dataset], Dataset]
@@ -17,6 +20,7 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "Counter",
+    "assert_cardinality",
     "bucket_by_sequence_length",
     "cardinality",
     "choose_from_datasets",
@@ -25,8 +29,10 @@ __all__ = [
     "get_single_element",
     "group_by_window",
     "ignore_errors",
+    "make_batched_features_dataset",
     "map_and_batch",
     "parallel_interleave",
+    "parse_example_dataset",
     "prefetch_to_device",
     "sample_from_datasets",
     "scan",
@@ -35,6 +41,12 @@ __all__ = [
     "unbatch",
     "unique",
 ]
+
+
+def assert_cardinality(expected_cardinality: Any) -> Transformation:
+    """Says how many elements there are, as for `len`; to find more or less of them is an error."""
+    count = whole(expected_cardinality, "expected_cardinality")
+    return lambda dataset: Dataset(Counted(dataset.stage, count))
 
 
 def cardinality(dataset: Dataset) -> Any:
@@ -91,6 +103,39 @@ def ignore_errors(log_warning: bool = False) -> Transformation:
     return lambda dataset: dataset.ignore_errors(log_warning)
 
 
+def make_batched_features_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    features: dict[str, Any],
+    reader: Callable[..., Any] = TFRecordDataset,
+    label_key: str | None = None,
+    reader_args: list[Any] | None = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int = 10000,
+    shuffle_seed: int | None = None,
+    prefetch_buffer_size: int | None = None,
+    reader_num_threads: int | None = None,
+    parser_num_threads: int | None = None,
+    sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
+) -> Dataset:
+    """Batches of parsed examples of files, with their label if one of the features is that."""
+    files = Dataset.list_files(file_pattern, shuffle, shuffle_seed)
+    records = files.interleave(lambda name: reader(name, *(reader_args or ())), reader_num_threads or 1)
+    if shuffle:
+        records = records.shuffle(shuffle_buffer_size, shuffle_seed)
+    if num_epochs != 1:
+        records = records.repeat(num_epochs)
+    batches = records.batch(batch_size, drop_final_batch or num_epochs is None)
+    parsed: Dataset = batches.apply(parse_example_dataset(features))
+    if label_key is None:
+        return parsed
+    if label_key not in features:
+        raise ValueError(f"the label {label_key!r} is none of the features: {sorted(features)}")
+    return parsed.map(lambda row: ({key: row[key] for key in row if key != label_key}, row[label_key]))
+
+
 def map_and_batch(
     map_func: Callable[..., Any],
     batch_size: Any,
@@ -112,6 +157,13 @@ def parallel_interleave(
 ) -> Transformation:
     """`Dataset.interleave`, to be applied."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def parse_example_dataset(
+    features: dict[str, Any], num_parallel_calls: Any = 1, deterministic: bool | None = None
+) -> Transformation:
+    """`tf.io.parse_example` of batches of records, to be applied."""
+    return lambda dataset: dataset.map(lambda records: parse_example(records, features))
 
 
 def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:

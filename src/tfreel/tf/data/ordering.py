@@ -13,6 +13,7 @@ from tfreel._core import Philox, ShuffleBuffer
 from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Chunk, Fault, Item, Stage
 from tfreel.tf.data.pieces import Pieces
 from tfreel.tf.data.shuffle_store import Store
+from tfreel.tf.errors import FailedPreconditionError
 from tfreel.tf.graphs.rows import Dense
 from tfreel.tf.values import nest
 from tfreel.tf.values.dtypes import int64
@@ -107,6 +108,39 @@ class Sharded:
     def cardinality(self) -> int:
         count = self._source.cardinality()
         return count if count < 0 else max(0, -(-(count - self._index) // self._shards))
+
+
+class Counted:
+    """The elements, of which there must be exactly so many."""
+
+    def __init__(self, source: Stage, count: int) -> None:
+        self._source = source
+        self._count = count
+        self.specs = source.specs
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        seen = 0
+        for item in self._source.chunks(most):
+            if isinstance(item, Fault):
+                yield item
+                continue
+            if 0 <= self._count < seen + item.count:
+                yield item.part(0, self._count - seen)
+                yield self._fault(f"more than {self._count}")
+                return
+            seen += item.count
+            yield item
+        if seen != self._count:
+            yield self._fault(f"only {seen}")
+
+    def _fault(self, found: str) -> Fault:
+        wanted = "elements without an end" if self._count < 0 else f"{self._count} elements"
+        return Fault(
+            FailedPreconditionError(f"Input dataset was expected to contain {wanted}, it has {found}")
+        )
+
+    def cardinality(self) -> int:
+        return self._count
 
 
 class Repeated:
