@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from tfreel.tf.graphs.rows import Column, Indices, collected, concatenated
+from tfreel.tf.graphs.tracing import structured
 from tfreel.tf.values import nest
+from tfreel.tf.values.convert import array
 from tfreel.tf.values.handles import Handle, wrap
 
 INFINITE = -1
@@ -105,9 +107,7 @@ def values_of(result: Any) -> tuple[Any, list[Any]]:
     Raises:
         TypeError: Something in it is no tensor and cannot become one.
     """
-    from tfreel.tf.values.convert import array
-
-    structure = nest.tuples(result)
+    structure = structured(result)
     leaves = nest.flatten(structure)
     return structure, [
         leaf.value() if isinstance(leaf, Handle) else leaf if hasattr(leaf, "element_spec") else array(leaf)

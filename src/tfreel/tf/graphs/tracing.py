@@ -32,7 +32,7 @@ def trace(function: Callable[..., Any], specs: Any) -> Program | None:
     """The program that a function is, for elements of these specs; None if it has to be called for each."""
     source = Input("an element of a dataset")
     try:
-        results = nest.tuples(called(function, promises(source, specs)))
+        results = structured(called(function, promises(source, specs)))
     except NotTracedError:
         return None
     except Exception as error:
@@ -43,6 +43,13 @@ def trace(function: Callable[..., Any], specs: Any) -> Program | None:
     if any(not _is_tensor(leaf) for leaf in leaves):
         return None
     return Program(source, results, [_output(leaf) for leaf in leaves])
+
+
+def structured(results: Any) -> Any:
+    """What a function of the user gave, as a structure: a list is a tuple, and one within it is a tensor."""
+    from tfreel.tf.ops.conversion import convert_to_tensor
+
+    return nest.with_lists(tuple(results) if isinstance(results, list) else results, convert_to_tensor)
 
 
 def _is_untraced(error: BaseException | None) -> bool:

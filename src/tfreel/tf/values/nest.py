@@ -74,10 +74,17 @@ def flatten_as(structure: Any, values: Any) -> list[Any]:
 
 def tuples(structure: Any) -> Any:
     """The structure with its lists as tuples."""
+    return with_lists(structure, lambda each: tuple(map(tuples, each)))
+
+
+def with_lists(structure: Any, change: Callable[[list[Any]], Any]) -> Any:
+    """The structure with something else for the lists in it."""
+    if isinstance(structure, list):
+        return change(structure)
     if isinstance(structure, Mapping):
-        return {key: tuples(value) for key, value in structure.items()}
+        return {key: with_lists(value, change) for key, value in structure.items()}
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(*map(tuples, structure))
-    if isinstance(structure, (tuple, list)):
-        return tuple(map(tuples, structure))
+        return type(structure)(*(with_lists(each, change) for each in structure))
+    if isinstance(structure, tuple):
+        return tuple(with_lists(each, change) for each in structure)
     return structure
