@@ -29,7 +29,7 @@ class TFRecordOptions:
     Args:
         compression_type: ``"GZIP"``, ``"ZLIB"``, ``""`` or None; or one of `TFRecordCompressionType`.
         flush_mode: Kept as it is, like all others but the level.
-        compression_level: From 0 to 9; -1 or None for the usual one.
+        compression_level: From 0 to 9; -1 for what zlib takes by itself, None for a fast one.
 
     Raises:
         ValueError: There is no such compression.
@@ -159,7 +159,7 @@ class TFRecordWriter:
         )
 
 
-# The writers by their paths, for who begins anew without having closed: by running a cell of a notebook again.
+# The writers by their paths, for who begins anew without having closed: a cell of a notebook, run again.
 _OPEN: weakref.WeakValueDictionary[str, TFRecordWriter] = weakref.WeakValueDictionary()
 
 
@@ -192,12 +192,15 @@ def _path(path: Any) -> str:
     return name
 
 
+_USUAL_LEVEL = 6  # what zlib means by -1
+
+
 def _level(options: Any) -> int | None:
     level = None
     while isinstance(options, TFRecordOptions):
         level = options.compression_level if level is None else level
         options = options.compression_type
-    return None if level == -1 else level
+    return _USUAL_LEVEL if level == -1 else level
 
 
 def _bytes(record: Any) -> bytes | bytearray | memoryview:
