@@ -11,6 +11,7 @@ import numpy as np
 from tfreel.ahead import ReadAhead
 from tfreel.tf.data import batching, grouping, interleaving, mapping, ordering, sources
 from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Fault, Item, Stage
+from tfreel.tf.data.fed import fed_single, fed_slices, is_fed
 from tfreel.tf.data.padding import Padding
 from tfreel.tf.errors import (
     FailedPreconditionError,
@@ -62,12 +63,18 @@ class Dataset:
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of tensors: the first rows of all of them, then the second ones."""
-        return Dataset(sources.Slices(*_tensors(tensors)))
+        structure, values = _tensors(tensors)
+        if any(map(is_fed, values)):
+            return Dataset(fed_slices(structure, values))
+        return Dataset(sources.Slices(structure, values))
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """Tensors, as the only element."""
-        return Dataset(sources.Single(*_tensors(tensors)))
+        structure, values = _tensors(tensors)
+        if any(map(is_fed, values)):
+            return Dataset(fed_single(structure, values))
+        return Dataset(sources.Single(structure, values))
 
     @staticmethod
     def from_generator(
@@ -498,6 +505,20 @@ class DatasetIterator:
         self._given += 1
         return self._chunk.element(self._next - 1)
 
+    @staticmethod
+    def from_structure(*args: Any, **options: Any) -> Any:
+        """An iterator as first-generation code has it, for any dataset of a structure."""
+        from tfreel.tf.first.iterators import Iterator as FirstIterator
+
+        return FirstIterator.from_structure(*args, **options)
+
+    @staticmethod
+    def from_string_handle(*args: Any, **options: Any) -> Any:
+        """An iterator as first-generation code has it, that is another one in every run."""
+        from tfreel.tf.first.iterators import Iterator as FirstIterator
+
+        return FirstIterator.from_string_handle(*args, **options)
+
     def get_next(self, name: str | None = None) -> Any:
         """The next element.
 
@@ -561,11 +582,17 @@ def _batch_size(value: Any) -> int:
 
 
 def _tensors(tensors: Any) -> tuple[Any, list[Any]]:
-    """The structure of what a user gave, and plain values. Lists are tensors here."""
+    """The structure of what a user gave, and plain values, or what is fed. Lists are tensors here."""
     structure = _listed(tensors)
     leaves = nest.flatten(structure)
     values = [leaf.tensor if isinstance(leaf, _Leaf) else leaf for leaf in leaves]
-    return structure, [each.value() if isinstance(each, Handle) else array(each) for each in values]
+    return structure, [_known(each) for each in values]
+
+
+def _known(tensor: Any) -> Any:
+    if is_fed(tensor):
+        return tensor
+    return tensor.value() if isinstance(tensor, Handle) else array(tensor)
 
 
 class _Leaf:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tfreel.tf.data.chunks import Fault
+from tfreel.tf.data.chunks import Fault, Stage
 from tfreel.tf.data.dataset import AUTOTUNE, Dataset, whole
+from tfreel.tf.data.fed import Fed, is_fed
 from tfreel.tf.data.interleaving import Interleaved
 from tfreel.tf.data.sources import Paths, RecordsOfFiles, Slices
 from tfreel.tf.values.convert import array
@@ -40,7 +41,7 @@ class TFRecordDataset(Dataset):
     ) -> None:
         codec = codec_named(compression_type)
         reads = 1 if num_parallel_reads is None else whole(num_parallel_reads, "num_parallel_reads")
-        names = filenames if isinstance(filenames, Dataset) else Dataset(Slices(0, [_names(filenames)]))
+        names = filenames if isinstance(filenames, Dataset) else Dataset(_names_stage(filenames))
         if reads == 1:
             super().__init__(RecordsOfFiles(Paths(names.stage), codec))
             return
@@ -72,6 +73,12 @@ def codec_named(compression: Any) -> str | None:
     if name not in _CODECS:
         raise ValueError(f'compression_type must be "", "GZIP" or "ZLIB", not {compression!r}')
     return _CODECS[name]
+
+
+def _names_stage(filenames: Any) -> Stage:
+    if is_fed(filenames):
+        return Fed(TensorSpec([], string), lambda: Slices(0, [_names(filenames)]))
+    return Slices(0, [_names(filenames)])
 
 
 def _names(filenames: Any) -> Any:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,13 +17,33 @@ from tfreel.tf.values.handles import Handle, Source, SparseValue
 from tfreel.tf.values.shapes import TensorShape, TensorSpec
 from tfreel.tf.values.specs import RaggedTensorSpec, SparseTensorSpec
 
+_FEEDS: ContextVar[Mapping[Any, Any]] = ContextVar("feeds", default=MappingProxyType({}))
+
+
+def feeds_now() -> Mapping[Any, Any]:
+    """What is fed to placeholders in the run that is going on."""
+    return _FEEDS.get()
+
+
+@contextmanager
+def feeding(feeds: Mapping[Any, Any]) -> Iterator[None]:
+    """Lets placeholders have some values, also where no run asks for them."""
+    token = _FEEDS.set(feeds)
+    try:
+        yield
+    finally:
+        _FEEDS.reset(token)
+
 
 class UnfedError(InvalidArgumentError):
     """A placeholder without a value was asked for it."""
 
 
 class Placeholder:
-    """A node whose value is fed. Datasets made of it take what was fed last."""
+    """A node whose value is fed.
+
+    Datasets made of it take what was fed when their iterator began, or else what was fed last.
+    """
 
     def __init__(self, name: str | None, spec: Any, default: Any = None) -> None:
         self._name = name or "Placeholder"
@@ -43,7 +66,8 @@ class Placeholder:
         return [value_of(default) if isinstance(default, Handle) else default]
 
     def kept(self, value_of: Callable[[Handle], Any]) -> list[Any]:
-        return self._last or self.run(value_of)
+        feeds = _FEEDS.get()
+        return [feeds[self]] if self in feeds else self._last or self.run(value_of)
 
     def value_now(self, position: int) -> Any:
         return self.kept(lambda handle: handle.value())[position]
@@ -68,10 +92,10 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     return promised(Source(Placeholder(name, spec), 0, spec))
 
 
-def fed_run(feed_dict: Any) -> Run:
-    """A run in which some promised tensors have the values that are fed."""
+def fed_run(feed_dict: Any) -> tuple[Run, Mapping[Any, Any]]:
+    """A run in which some promised tensors have the values that are fed, and what placeholders have."""
     if not feed_dict:
-        return Run()
+        return Run(), {}
     if not isinstance(feed_dict, Mapping):
         raise TypeError("The value of `feed_dict` must be a dictionary")
     by_node: dict[Any, dict[int, Any]] = {}
@@ -79,11 +103,12 @@ def fed_run(feed_dict: Any) -> Run:
         source = _source_of(key)
         made = _converted(value, source.spec, key)
         by_node.setdefault(source.node, {})[source.position] = made
-        if isinstance(source.node, Placeholder):
-            source.node.fed(made)
     run = Run()
     run.give({node: _PartlyFed(node, fed, run) for node, fed in by_node.items()})
-    return run
+    feeds = {node: fed[0] for node, fed in by_node.items() if isinstance(node, Placeholder)}
+    for node, value in feeds.items():
+        node.fed(value)
+    return run, feeds
 
 
 class _PartlyFed:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from tfreel.tf.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tfreel.tf.first.feeding import feeding, feeds_now
 from tfreel.tf.first.queues import told
 from tfreel.tf.graphs.deeds import Action, Drawing
 from tfreel.tf.graphs.operations import promises
@@ -39,6 +40,7 @@ class Iterator:
         self._ready = ready
         self._lock = threading.RLock()
         self._elements: Any = None
+        self._feeds: Mapping[Any, Any] = {}
         self._drawn = 0
         self._calls = 0
         self._begun = 0  # how often it was begun anew; what was kept before is out of date then
@@ -86,6 +88,7 @@ class Iterator:
 
     def _begin(self, dataset: Any) -> None:
         with self._lock:
+            self._feeds = feeds_now()
             self._elements = iter(dataset)
             self._drawn = 0
             self._begun += 1
@@ -113,7 +116,8 @@ class Iterator:
                     " sess.run(iterator.initializer) comes first"
                 )
             try:
-                element = next(self._elements)
+                with feeding(self._feeds):
+                    element = next(self._elements)
             except StopIteration:
                 raise OutOfRangeError(
                     f"End of sequence: the dataset gave {self._drawn} elements; repeat() goes on"

@@ -335,9 +335,10 @@ class TFRecordReader(ReaderBase):
 
 def compression_of(options: Any) -> str:
     """The compression that options mean: a name, a number of the first generation, or an object."""
-    if options is None or isinstance(options, (str, int)):
-        numbers = {0: "", 1: "zlib", 2: "gzip"}
-        return numbers[options] if isinstance(options, int) else options or ""
+    if isinstance(options, int):
+        return ("none", "zlib", "gzip")[options]
+    if options is None or isinstance(options, str):
+        return options or ""
     return compression_of(options.compression_type)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
-from tfreel.tf.first.feeding import fed_run
+from tfreel.tf.first.feeding import fed_run, feeding
 from tfreel.tf.first.results import given
 from tfreel.tf.values.handles import Handle
 
@@ -57,8 +57,9 @@ class Session:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         _check(fetches)
-        run = fed_run(feed_dict)
-        return _fetched(fetches, lambda handle: given(run.value_of(handle), copy=handle.source is None))
+        run, feeds = fed_run(feed_dict)
+        with feeding(feeds):
+            return _fetched(fetches, lambda handle: given(run.value_of(handle), copy=handle.source is None))
 
     def close(self) -> None:
         """Ends the session."""

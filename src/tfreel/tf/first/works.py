@@ -61,7 +61,8 @@ class Records:
         self._name = name
         path = local(name)
         start = Position(*(place or (0, 0)))
-        options = ReadOptions(compression=codec_named(compression or "none"))
+        # Without a name the file itself tells, as in `TFRecordDataset`.
+        options = ReadOptions(compression=codec_named(compression) if compression else None)
         with telling(path):
             # A name is never standard input here.
             self._frames = open_frames(path if path != "-" else "./-", options, start, _ignore)
