@@ -1,4 +1,4 @@
-"""The operations of `tfreel.tf` against TensorFlow's: one expression, two libraries, one result or one class of error."""
+"""The operations of `tfreel.tf` against TensorFlow's: one expression, two libraries, one result."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tf_expressions import CLOSE, EXACT
 
-from tf_names import names
+from tf_expressions import BYTES, CLOSE, EXACT, TEXT
+from tfreel import tf as ours
 
 tensorflow = pytest.importorskip("tensorflow")
-ours = names()
 
 
 def _run(tf: Any, expression: str) -> Any:
@@ -49,7 +48,7 @@ def _same(found: Any, wanted: Any, *, close: bool) -> None:
             np.testing.assert_array_equal(values, theirs)
 
 
-@pytest.mark.parametrize("expression", EXACT)
+@pytest.mark.parametrize("expression", [*EXACT, *TEXT, *BYTES])
 def test_an_expression_gives_what_tensorflow_gives(expression: str) -> None:
     _same(_run(ours, expression), _run(tensorflow, expression), close=False)
 

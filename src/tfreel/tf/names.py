@@ -43,11 +43,13 @@ TABLE: dict[str, dict[str, str]] = {
         ),
         "ops.math": (
             "acos add_n asin atan atan2 clip_by_value cos cosh cumsum exp floor matmul round sigmoid sign"
-            " sin sinh sqrt square tan tanh truediv"
+            " sin sinh sqrt square tan tanh truediv truncatediv truncatemod"
         ),
         "ops.reductions": (
             "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
         ),
+        "ops.slicing": "strided_slice",
+        "ops.tensors": "make_ndarray make_tensor_proto",
     },
     "tf.data": {
         "data.chunks": "INFINITE_CARDINALITY=INFINITE UNKNOWN_CARDINALITY=UNKNOWN",
@@ -95,7 +97,9 @@ TABLE: dict[str, dict[str, str]] = {
         "ops.features": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
         "ops.files": "matching_files read_file write_file",
         "ops.parsing": "parse_example parse_single_example",
+        "ops.raw": "decode_raw",
         "ops.sequences": "parse_sequence_example parse_single_sequence_example",
+        "ops.tensors": "parse_tensor serialize_tensor",
         "ops.pictures.decode": (
             "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png"
             " extract_jpeg_shape is_jpeg"
@@ -106,6 +110,7 @@ TABLE: dict[str, dict[str, str]] = {
         "files.folders": "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk",
         "files.gfile": "GFile",
     },
+    "tf.nn": {"ops.math": "relu sigmoid softmax tanh"},
     "tf.math": {
         "ops.math": (
             "acos add_n asin atan atan2 bincount ceil cos cosh cumsum divide_no_nan exp expm1 floor"
@@ -134,6 +139,11 @@ TABLE: dict[str, dict[str, str]] = {
         ),
         "values.sparse": "SparseTensor",
     },
+    "tf.strings": {
+        "ops.numerals": "as_string format=format_ to_number",
+        "ops.patterns": "regex_full_match regex_replace",
+        "ops.text": "bytes_split join length lower reduce_join split strip substr upper",
+    },
     "tf.train": {
         "first.batching": "batch batch_join shuffle_batch shuffle_batch_join",
         "first.coordination": "Coordinator QueueRunner add_queue_runner start_queue_runners",
@@ -161,14 +171,31 @@ FIRST: dict[str, str] = {
     "ops.features": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
     "ops.files": "matching_files read_file write_file",
     "ops.parsing": "parse_example parse_single_example",
+    "ops.raw": "decode_raw=decode_raw_v1",
+    "ops.numerals": "string_to_number=to_number",
     "ops.sequences": "parse_single_sequence_example",
+    "ops.tensors": "parse_tensor serialize_tensor",
+    "ops.text": "string_join=join string_split string_strip=strip substr",
 }
 
 # The namespaces within a namespace, and the modules that they are.
 WITHIN: dict[str, dict[str, str]] = {
     "tf": {
         name: f"tfreel.tf.{name}"
-        for name in ("compat", "data", "errors", "gfile", "image", "io", "math", "ragged", "sparse", "train")
+        for name in (
+            "compat",
+            "data",
+            "errors",
+            "gfile",
+            "image",
+            "io",
+            "math",
+            "nn",
+            "ragged",
+            "sparse",
+            "strings",
+            "train",
+        )
     },
     "tf.compat": {"v1": "tfreel.tf.compat.v1"},
     "tf.data": {"experimental": "tfreel.tf.data.experimental"},
