@@ -1,4 +1,4 @@
-"""The operations of `tfreel.tf` against TensorFlow's: one expression, two libraries, one result or one class of error."""
+"""The operations of `tfreel.tf` against TensorFlow's: one expression, two libraries, one result."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tf_expressions import BYTES, CLOSE, EXACT, TEXT
 from tfreel import tf as ours
 

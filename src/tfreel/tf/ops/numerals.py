@@ -111,7 +111,7 @@ def as_string(
 
 
 def printed(value: Any, summarize: int = 3) -> str:
-    """A tensor as `tf.print` writes it: the first and last few of each dimension, all if `summarize` is -1."""
+    """A tensor as `tf.print` writes it: the first and last few of each dimension, or all for -1."""
     made = array(value)
     return _printed(made, summarize, 1)
 

@@ -1,7 +1,8 @@
 r"""Regular expressions over strings.
 
 TensorFlow matches with RE2, this with Python's `re`. The two agree on what both know. RE2 also takes
-``[[:alpha:]]``, ``\pN`` and ``\z``, which Python does not know. Bytes that are not UTF-8 are matched one by one.
+``[[:alpha:]]``, ``\pN`` and ``\z``, which Python does not know. Bytes that are not UTF-8 are matched one by
+one.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # 
 _PACKAGE = "tensorflow"
 _Field = descriptor_pb2.FieldDescriptorProto
 
-# Number, name, type, and whether there are many, of the fields of tensor.proto and tensor_shape.proto that can
-# hold values; the dtype is an enum there, which looks the same on the wire.
+# Number, name, type, and whether there are many, of the fields of tensor.proto and tensor_shape.proto that
+# can hold values; the dtype is an enum there, which looks the same on the wire.
 _DIM = [(1, "size", _Field.TYPE_INT64, False), (2, "name", _Field.TYPE_STRING, False)]
 _SHAPE = [(2, "dim", "TensorShapeProto.Dim", True), (3, "unknown_rank", _Field.TYPE_BOOL, False)]
 _TENSOR = [
