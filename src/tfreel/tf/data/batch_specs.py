@@ -30,7 +30,7 @@ def without_first(spec: Any) -> Any:
     """The spec of the rows of what a spec stands for."""
     shape = spec.shape[1:]
     if isinstance(spec, RaggedTensorSpec):
-        if spec.ragged_rank <= 1:
+        if not spec.ragged_rank:
             return TensorSpec(shape, spec.dtype)
         return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
     return type(spec)(shape, spec.dtype)

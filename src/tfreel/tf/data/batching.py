@@ -14,7 +14,8 @@ from tfreel.tf.data.ragged_batches import ragged, ragged_specs
 from tfreel.tf.errors import InvalidArgumentError, OpError
 from tfreel.tf.graphs.rows import Column, Dense, Listed, taken_apart
 from tfreel.tf.values import nest
-from tfreel.tf.values.specs import DatasetSpec
+from tfreel.tf.values.shapes import TensorSpec
+from tfreel.tf.values.specs import DatasetSpec, RaggedTensorSpec
 
 
 def batched_cardinality(count: int, size: int, *, drop_remainder: bool) -> int:
@@ -122,7 +123,23 @@ def batch(source: Stage, size: int, *, drop_remainder: bool) -> Batched:
     """Elements of one shape in batches."""
     first = size if drop_remainder else None
     specs = None if source.specs is None else nest.mapped(lambda spec: with_first(spec, first), source.specs)
-    return Batched(source, size, drop_remainder=drop_remainder, specs=specs)
+    return Batched(source, size, drop_remainder=drop_remainder, stack=_stack_of(source.specs), specs=specs)
+
+
+def _stack_of(specs: Any) -> Callable[[int, Column], Any] | None:
+    """How the rows of ragged tensors are stacked, which may differ in length; None if there are none such."""
+    known = [] if specs is None else nest.flatten(specs)
+    rows = {
+        i: spec for i, spec in enumerate(known) if isinstance(spec, RaggedTensorSpec) and not spec.ragged_rank
+    }
+
+    def stacked(leaf: int, column: Column) -> Any:
+        spec = rows.get(leaf)
+        if spec is None:
+            return column.joined()
+        return ragged(column, TensorSpec(spec.shape, spec.dtype), spec.row_splits_dtype)
+
+    return stacked if rows else None
 
 
 def padded_batch(source: Stage, size: int, padding: Padding, *, drop_remainder: bool) -> Batched:

@@ -20,11 +20,13 @@ from tfreel.tf.errors import (
     UnimplementedError,
 )
 from tfreel.tf.ops.chance import op_seeds
+from tfreel.tf.ops.sparse_parts import to_dense
 from tfreel.tf.values import nest
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype, int64
 from tfreel.tf.values.handles import Handle, wrap
 from tfreel.tf.values.shapes import TensorShape, TensorSpec
+from tfreel.tf.values.sparse import SparseTensor
 
 AUTOTUNE = -1
 
@@ -555,6 +557,8 @@ class Prefetched:
 def _as_numpy(leaf: Any) -> Any:
     if isinstance(leaf, Dataset):
         return leaf.as_numpy_iterator()
+    if isinstance(leaf, SparseTensor):
+        return to_dense(leaf).numpy()
     return leaf.numpy() if hasattr(leaf, "numpy") else leaf
 
 

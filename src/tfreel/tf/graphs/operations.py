@@ -113,6 +113,9 @@ def promises(node: Any, specs: Any) -> Any:
 
 def promised(source: Source) -> Any:
     """The handle for one result of a node."""
+    spec = source.spec
+    if isinstance(spec, RaggedTensorSpec) and not spec.ragged_rank:  # a row of a ragged tensor
+        source = source._replace(spec=TensorSpec(spec.shape, spec.dtype))
     return handle_class(_VALUE_CLASSES[type(source.spec)]).promised(source)
 
 

@@ -70,7 +70,7 @@ def spec_of(value: Any) -> Any:
     if hasattr(value, "element_spec"):
         return DatasetSpec(value.element_spec)
     if isinstance(value, SparseValue):
-        return SparseTensorSpec([None] * len(value.dense_shape), value.values.dtype)
+        return SparseTensorSpec(value.dense_shape.tolist(), value.values.dtype)
     if isinstance(value, RaggedValue):
         depth, inner, shape = 1, value.values, [len(value.row_splits) - 1, None]
         while isinstance(inner, RaggedValue):

@@ -154,14 +154,18 @@ class Tensor(Handle):
             return f"<tf.Tensor: {facts}>"
         value = self.numpy()
         text = str(value) if isinstance(value, np.generic) else repr(value)
-        return f"<tf.Tensor: {facts}, numpy={text}>"
+        return f"<tf.Tensor: {facts}, numpy={_on_own_lines(text)}>"
 
     def __str__(self) -> str:
         if self._source is not None:
             return f"Tensor(shape={self.shape}, dtype={self.dtype.name})"
         value = self.numpy()
         text = repr(value) if isinstance(value, bytes) else str(value)
-        return f"tf.Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
+        return f"tf.Tensor({_on_own_lines(text)}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+def _on_own_lines(text: str) -> str:
+    return f"\n{text}" if "\n" in text else text
 
 
 class _Reference:
