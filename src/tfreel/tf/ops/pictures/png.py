@@ -78,7 +78,7 @@ def decode(data: bytes, channels: int, *, deep: bool) -> Array:
 def _read(data: bytes) -> tuple[_Header, bytes]:
     """The header with all chunks but the pixels, and the file without damaged ones that it can do without."""
     chunks: dict[bytes, bytes] = {}
-    sound = [data[:8]]
+    sound = [slice(8)]
     offset = 8
     while b"IEND" not in chunks:
         if offset + 12 > len(data):
@@ -91,13 +91,14 @@ def _read(data: bytes) -> tuple[_Header, bytes]:
             late = b"IDAT" in chunks or (b"PLTE" in chunks and name in _BEFORE_COLOURS)
             if not late or name == b"IEND":
                 chunks[name] = b"" if name == b"IDAT" else data[begin:end]
-            sound.append(data[offset : end + 4])
+            sound.append(slice(offset, end + 4))
         elif name in _CRITICAL:
             raise _invalid(data)
         offset = end + 4
     if len(chunks.get(b"IHDR", b"")) != 13:
         raise _invalid(data)
-    return _Header(data[24], data[25], chunks), data if sum(map(len, sound)) == offset else b"".join(sound)
+    whole = sum(part.stop - (part.start or 0) for part in sound) == offset
+    return _Header(data[24], data[25], chunks), data if whole else b"".join(data[part] for part in sound)
 
 
 def _invalid(data: bytes) -> InvalidArgumentError:
