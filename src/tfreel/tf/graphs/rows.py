@@ -293,6 +293,13 @@ def is_column(argument: object) -> bool:
     return hasattr(argument, "joined")
 
 
+def holds_column(argument: Any) -> bool:
+    """Whether it is a column, or a list or tuple with one in it."""
+    if isinstance(argument, (list, tuple)):
+        return any(map(holds_column, argument))
+    return is_column(argument)
+
+
 def all_dense(arguments: Iterable[Any]) -> bool:
     """Whether every column among some arguments is one array."""
     return all(isinstance(each, Dense) for each in arguments if is_column(each))

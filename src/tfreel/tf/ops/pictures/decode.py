@@ -9,7 +9,7 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import Operation, operation
-from tfreel.tf.graphs.rows import Column, Listed, is_column
+from tfreel.tf.graphs.rows import Column, Listed, holds_column, is_column
 from tfreel.tf.ops.pictures import bmp, gif, jpeg, notes, png, webp
 from tfreel.tf.ops.pictures.dtypes import converted
 from tfreel.tf.ops.pictures.jpeg import JpegOptions
@@ -25,7 +25,7 @@ def _per_image(infer: Callable[..., Any]) -> Callable[[Callable[..., Any]], Oper
 
     def made(kernel: Callable[..., Any]) -> Operation:
         def rows(contents: Any, *args: Any, **options: Any) -> Column | None:
-            if not is_column(contents) or any(map(is_column, (*args, *options.values()))):
+            if not is_column(contents) or any(map(holds_column, (*args, *options.values()))):
                 return None
             # Not in one array, even where they have one shape: pixels are many, and most will be made fewer.
             return Listed([kernel(contents.row(i), *args, **options) for i in range(len(contents))])

@@ -12,6 +12,7 @@ from tfreel.errors import TfreelError
 from tfreel.images.decode import MAX_PIXELS
 from tfreel.images.headers import refuse_bomb
 from tfreel.images.jpeg import Dct, decode_jpeg
+from tfreel.images.pillow import loaded
 from tfreel.inference.content import is_jpeg_frame, jpeg_segments
 from tfreel.tf.errors import InvalidArgumentError, UnimplementedError
 from tfreel.tf.ops.pictures import notes
@@ -90,6 +91,8 @@ def decode(data: bytes, options: JpegOptions) -> Array:
         if options.fancy_upscaling and not options.try_recover_truncated and all(header.size):
             return _usual(data, header, options)
         return _unusual(data, header, options, "GRAY" if _is_gray(header, options) else "RGB")
+    except UnimplementedError:
+        raise
     except (TfreelError, ValueError) as error:
         raise InvalidArgumentError(
             f"jpeg::Uncompress failed. Invalid JPEG data or crop window: {error}"
@@ -117,7 +120,7 @@ def _unusual(data: bytes, header: _Header, options: JpegOptions, colours: str) -
         import simplejpeg
     except ImportError as error:
         raise UnimplementedError(
-            "inks, and options other than channels, ratio and dct_method, need simplejpeg:"
+            "options of decode_jpeg other than channels, ratio and dct_method need simplejpeg:"
             ' pip install "tfreel[jpeg]"'
         ) from error
     height, width = (-(-side // options.ratio) for side in header.size)
@@ -138,7 +141,18 @@ def _of_inks(data: bytes, header: _Header, options: JpegOptions) -> Array:
     """Colours out of four inks, which Adobe's programs store the other way round."""
     if options.channels == 1:
         raise InvalidArgumentError("a JPEG of four inks cannot be decoded to gray")
-    inks = _unusual(data, header, options, "CMYK").astype(np.uint16)
+    inks = _inks(data, header, options).astype(np.uint16)
     if not header.adobe:
         inks = 255 - inks
     return (inks[:, :, :3] * inks[:, :, 3:] // 255).astype(np.uint8)
+
+
+def _inks(data: bytes, header: _Header, options: JpegOptions) -> Array:
+    try:
+        return _unusual(data, header, options, "CMYK")
+    except UnimplementedError:
+        if (options.ratio, options.fancy_upscaling, options.try_recover_truncated) != (1, True, False):
+            raise
+    if options.dct == "fast":
+        notes.say(notes.NO_FAST_DCT)
+    return 255 - np.asarray(loaded("jpeg", data, MAX_PIXELS))  # Pillow takes all of them for Adobe's

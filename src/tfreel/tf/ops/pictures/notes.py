@@ -11,7 +11,7 @@ import tfreel
 from tfreel.errors import TfreelWarning
 
 _OURS = str(Path(tfreel.__file__).parent)
-_POOLS = ("threading", "concurrent.futures.thread")
+_DATASETS = "tfreel.tf.graphs.tracing"
 
 PALETTE = (
     "this PNG has a palette: what comes out are its colours, as in TensorFlow, not class ids; for a"
@@ -32,11 +32,15 @@ def other_kind(function: str, name: str) -> str:
 
 
 def say(text: str) -> None:
-    """Warns where the user called; Python shows a text once for each such place."""
+    """Warns where the user called; Python shows a text once for each such place.
+
+    Of what datasets do, in threads or not, the place is this one: once is enough for all of them.
+    """
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
-        frame, level = frame.f_back, level + 1
-    if frame is None or frame.f_globals.get("__name__") in _POOLS:  # a thread of ours: nobody's code called
-        level = 1
-    warnings.warn(text, TfreelWarning, stacklevel=level)
+        if frame.f_globals.get("__name__") == _DATASETS:
+            frame = None
+        else:
+            frame, level = frame.f_back, level + 1
+    warnings.warn(text, TfreelWarning, stacklevel=1 if frame is None else level)

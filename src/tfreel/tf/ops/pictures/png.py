@@ -61,11 +61,11 @@ def decode(data: bytes, channels: int, *, deep: bool) -> Array:
     Raises:
         InvalidArgumentError: It is damaged.
     """
-    header = _read(data)
+    header, sound = _read(data)
     if header.colour == _PALETTE:
         notes.say(notes.PALETTE)
     try:
-        pixels = _with_channels(_samples(data, header), header, channels, deep)
+        pixels = _with_channels(_samples(sound, header), header, channels, deep)
     except TfreelError as error:
         raise InvalidArgumentError(f"Invalid PNG data, size {len(data)}: {error}") from error
     if deep and pixels.dtype == np.uint8:
@@ -75,28 +75,30 @@ def decode(data: bytes, channels: int, *, deep: bool) -> Array:
     return pixels
 
 
-def _read(data: bytes) -> _Header:
-    """All chunks but the pixels. Those that need not be understood are left out where they are damaged."""
+def _read(data: bytes) -> tuple[_Header, bytes]:
+    """The header with all chunks but the pixels, and the file without damaged ones that it can do without."""
     chunks: dict[bytes, bytes] = {}
+    sound = [slice(8)]
     offset = 8
     while b"IEND" not in chunks:
         if offset + 12 > len(data):
             raise _invalid(data)
         length, name = struct.unpack_from(">I4s", data, offset)
-        end = offset + 8 + length
+        begin, end = offset + 8, offset + 8 + length
         if end + 4 > len(data):
             raise _invalid(data)
-        body = memoryview(data)[offset + 8 : end]
-        sound = zlib.crc32(body, zlib.crc32(name)) == int.from_bytes(data[end : end + 4])
-        if name in _CRITICAL and not sound:
+        if zlib.crc32(memoryview(data)[offset + 4 : end]) == int.from_bytes(data[end : end + 4]):
+            late = b"IDAT" in chunks or (b"PLTE" in chunks and name in _BEFORE_COLOURS)
+            if not late or name == b"IEND":
+                chunks[name] = b"" if name == b"IDAT" else data[begin:end]
+            sound.append(slice(offset, end + 4))
+        elif name in _CRITICAL:
             raise _invalid(data)
-        late = b"IDAT" in chunks or (b"PLTE" in chunks and name in _BEFORE_COLOURS)
-        if (sound and not late) or name == b"IEND":
-            chunks[name] = b"" if name == b"IDAT" else bytes(body)
         offset = end + 4
     if len(chunks.get(b"IHDR", b"")) != 13:
         raise _invalid(data)
-    return _Header(data[24], data[25], chunks)
+    whole = sum(part.stop - (part.start or 0) for part in sound) == offset
+    return _Header(data[24], data[25], chunks), data if whole else b"".join(data[part] for part in sound)
 
 
 def _invalid(data: bytes) -> InvalidArgumentError:

@@ -11,7 +11,7 @@ from tfreel.images.resize import resize as native_resize
 from tfreel.images.resize import resize_into
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import operation
-from tfreel.tf.graphs.rows import Column, Dense, Listed, is_column
+from tfreel.tf.graphs.rows import Column, Dense, Listed, holds_column
 from tfreel.tf.ops.pictures import sampling
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import float32
@@ -158,7 +158,7 @@ def _resize_rows(
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
 ) -> Column | None:
-    if is_column(size) or (isinstance(size, (list, tuple)) and any(map(is_column, size))):
+    if holds_column(size):
         return None
     if preserve_aspect_ratio or method_named(method) != "bilinear" or antialias:
         return None

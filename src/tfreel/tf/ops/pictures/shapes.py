@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.graphs.operations import Operation
-from tfreel.tf.graphs.rows import Column, Dense, is_column
+from tfreel.tf.graphs.rows import Column, Dense, holds_column
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.handles import Array
 from tfreel.tf.values.shapes import TensorSpec
@@ -34,7 +34,7 @@ def on_image(kernel: Callable[..., Any]) -> Operation:
     def rows(image: Any, *args: Any, **options: Any) -> Column | None:
         if not isinstance(image, Dense) or image.array.ndim != 4:
             return None
-        if any(map(is_column, (*args, *options.values()))):
+        if any(map(holds_column, (*args, *options.values()))):
             return None
         return Dense(kernel(image.array, *args, **options))
 
