@@ -99,7 +99,7 @@ def _padded(rows: list[Array]) -> Array:
     longest = [max(sizes) for sizes in zip(*(row.shape for row in rows), strict=True)]
     made = np.full((len(rows), *longest), b"" if rows[0].dtype == object else 0, rows[0].dtype)
     for i, row in enumerate(rows):
-        made[i][tuple(map(slice, row.shape))] = row
+        made[(i, *(slice(size) for size in row.shape))] = row
     return made
 
 

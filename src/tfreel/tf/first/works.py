@@ -69,15 +69,18 @@ class Records:
         self._block: _core.Block | None = None
         self._taken = 0
         self._fault: Fault | None = None
+        self._over = False
 
     def _current(self) -> _core.Block | None:
         """A block of which something is left; None at the end."""
         if self._block is not None and self._taken < len(self._block):
             return self._block
+        if self._over:
+            return None
         if self._fault is None:
             found = self._frames.step()
             if found is None:
-                self._block = None
+                self._over = True
                 self._frames.close()
                 return None
             if isinstance(found, _core.Block):
