@@ -407,3 +407,19 @@ def test_a_coordinator_tells_of_threads_that_do_not_stop() -> None:
     finally:
         release.set()
         thread.join()
+
+
+# Messages -------------------------------------------------------------------------------------------
+
+
+def test_messages_go_through_the_logging_of_python(caplog: pytest.LogCaptureFixture) -> None:
+    level = tf.logging.get_verbosity()
+    try:
+        tf.logging.set_verbosity(tf.logging.ERROR)
+        tf.logging.info("too little to be told")
+        tf.logging.set_verbosity(tf.logging.INFO)
+        tf.logging.info("wrote %d records", 3)
+        tf.compat.v1.logging.warning("a warning")
+    finally:
+        tf.logging.set_verbosity(level)
+    assert [record.getMessage() for record in caplog.records] == ["wrote 3 records", "a warning"]

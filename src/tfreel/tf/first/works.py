@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -34,6 +35,19 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.values)
+
+
+class Work(Protocol):
+    """A file that is being read."""
+
+    def take(self, count: int) -> Found:
+        """Up to so many keys and values, none only at the end."""
+
+    def rows(self, count: int) -> Rows:
+        """The same as columns."""
+
+    def place(self) -> list[int]:
+        """Where it stands, to open it there again."""
 
 
 def _rows(found: Found) -> Rows:
