@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tfreel
 from tfreel.tf import errors
+from tfreel.tf.first.batching import batch
 from tfreel.tf.first.feeding import placeholder
 from tfreel.tf.first.producers import Producer, string_input_producer
 from tfreel.tf.first.queues import FIFOQueue
@@ -68,6 +70,22 @@ def test_a_state_of_a_compressed_file_gives_the_tail(tmp_path: Path) -> None:
     later.restore_state(reader.serialize_state())
     tail = records(later, string_input_producer([path], num_epochs=1), Session())
     assert [value for _, value in tail] == [b"%d" % i for i in range(40, 100)]
+
+
+def test_a_state_behind_batches_is_exact(files: list[str]) -> None:
+    session = Session()
+
+    def batches(reader: TFRecordReader) -> Any:
+        return batch([reader.read(string_input_producer(files, num_epochs=1, shuffle=False)).value], 4)
+
+    reader = TFRecordReader()
+    values = batches(reader)
+    assert session.run(values).tolist() == [b"a0", b"a1", b"a2", b"a3"]
+    later = TFRecordReader()
+    session.run(later.restore_state(session.run(reader.serialize_state())))
+    assert (
+        session.run(batches(later)).tolist() == session.run(values).tolist() == [b"a4", b"b0", b"b1", b"b2"]
+    )
 
 
 def test_the_same_reader_goes_back(files: list[str]) -> None:

@@ -25,6 +25,7 @@ NAMESPACES: dict[str, str] = {
     "tf.io": "tfreel.tf.io",
     "tf.io.gfile": "tfreel.tf.io_gfile",
     "tf.lookup": "tfreel.tf.lookup",
+    "tf.logging": "tfreel.tf.logging",
     "tf.math": "tfreel.tf.math",
     "tf.nest": "tfreel.tf.nest",
     "tf.python_io": "tfreel.tf.python_io",
@@ -124,7 +125,8 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         ("tf.compat.v1.TFRecordReader",),
         "`serialize_state` and `restore_state` work, and `supports_serialize` is true. TensorFlow never"
-        " implemented them.",
+        " implemented them. The place in the queue is part of the state, if a producer such as"
+        " `string_input_producer` is the queue. `read_up_to` gives the records before a damaged one.",
     ),
     Difference(
         (
@@ -133,14 +135,20 @@ DIFFERENCES: tuple[Difference, ...] = (
             "tf.compat.v1.train.string_input_producer",
         ),
         "There are no threads behind the queues: what is asked for is made when it is asked for. Nothing"
-        " hangs without `start_queue_runners`, the order is the same in every run with a seed, and not"
-        " TensorFlow's.",
+        " hangs without `start_queue_runners`, and what goes wrong is raised by the run that needs it, not by"
+        " `Coordinator.join`. With a seed, producers have TensorFlow's order; that of `shuffle_batch` is the"
+        " same every time, which in TensorFlow it is not. Rows need no static shape.",
     ),
     Difference(
         ("tf.compat.v1.Session",),
         "Tensors have values at once wherever that is possible; only readers, queues, iterators and"
         " placeholders, and what is computed from them, wait for `run`. Both ways of writing programs can be"
         " mixed.",
+    ),
+    Difference(
+        ("tf.io.gfile.GFile", "tf.io.gfile.copy", "tf.gfile.FastGFile"),
+        "Mode `r+` writes in place, and a copy of a file onto itself leaves it; TensorFlow empties both."
+        " Names are sorted in `glob`. Only local files are reached.",
     ),
     Difference(
         ("tf.function",),

@@ -113,6 +113,12 @@ TABLE: dict[str, dict[str, str]] = {
         "files.gfile": "GFile",
     },
     "tf.nn": {"ops.math": "relu sigmoid softmax tanh"},
+    "tf.logging": {
+        "first.messages": (
+            "DEBUG ERROR FATAL INFO WARN debug error fatal get_verbosity info log set_verbosity warn"
+            " warning=warn"
+        ),
+    },
     "tf.math": {
         "ops.math": (
             "acos add_n asin atan atan2 bincount ceil cos cosh cumsum divide_no_nan exp expm1 floor"
@@ -172,6 +178,7 @@ FIRST: dict[str, str] = {
         " global_variables_initializer group initialize_all_variables=global_variables_initializer"
         " local_variables_initializer no_op reset_default_graph tables_initializer"
     ),
+    "first.messages": "get_logger",
     "first.queues": "FIFOQueue RandomShuffleQueue",
     "first.readers": "IdentityReader TFRecordReader TextLineReader WholeFileReader",
     "first.results": "SparseTensorValue",
@@ -192,7 +199,19 @@ WITHIN: dict[str, dict[str, str]] = {
     "tf": {
         name: f"tfreel.tf.{name}"
         for name in (
-            *("compat", "data", "errors", "gfile", "image", "io", "math", "nn", "python_io", "ragged"),
+            *(
+                "compat",
+                "data",
+                "errors",
+                "gfile",
+                "image",
+                "io",
+                "logging",
+                "math",
+                "nn",
+                "python_io",
+                "ragged",
+            ),
             *("sparse", "strings", "train"),
         )
     },

@@ -19,6 +19,8 @@ from tfreel.tf.values.handles import Array, Handle, wrap
 from tfreel.tf.values.shapes import TensorShape, TensorSpec
 from tfreel.tf.values.specs import SparseTensorSpec, spec_of
 
+_STEP = 32  # rows, made at a time even if the batches are smaller: that costs less
+
 
 class _Batches(Drawing):
     """A node that gives a batch in every run.
@@ -60,8 +62,15 @@ class _Batches(Drawing):
         return [_joined(column, pad=self.pad) for column in columns]
 
     def _wanted(self) -> int:
-        """How many rows to have before a batch is taken: little by little as many as there is room for."""
-        return max(self.size + self.stay, min(self.capacity, len(self.held) + 2 * self.size))
+        """How many rows to have before a batch is taken.
+
+        In order no more than are taken, so that the state of a reader is exact; for a random order, little by
+        little as many as there is room for.
+        """
+        enough, held, step = self.size + self.stay, len(self.held), max(self.size, _STEP)
+        if isinstance(self.held, Line) or enough <= held > self.capacity - step:
+            return enough
+        return max(enough, min(self.capacity, held + 2 * step))
 
     def _next(self) -> Columns:
         try:
@@ -99,7 +108,8 @@ def _padded(rows: list[Array]) -> Array:
     longest = [max(sizes) for sizes in zip(*(row.shape for row in rows), strict=True)]
     made = np.full((len(rows), *longest), b"" if rows[0].dtype == object else 0, rows[0].dtype)
     for i, row in enumerate(rows):
-        made[i][tuple(map(slice, row.shape))] = row
+        place: tuple[Any, ...] = (i, *map(slice, row.shape))
+        made[place] = row
     return made
 
 

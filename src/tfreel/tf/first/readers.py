@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from tfreel.tf.errors import InvalidArgumentError, OutOfRangeError, as_tensorflo
 from tfreel.tf.first.feeding import UnfedError
 from tfreel.tf.first.producers import Producer
 from tfreel.tf.first.queues import Queue, told
-from tfreel.tf.first.works import Found, Lines, Records, Rows, Whole, strings
+from tfreel.tf.first.works import Found, Lines, Records, Rows, Whole, Work, strings
 from tfreel.tf.graphs.deeds import Action, Drawing
 from tfreel.tf.graphs.operations import promises
 from tfreel.tf.values import dtypes
@@ -31,19 +31,6 @@ from tfreel.tf.values.shapes import TensorSpec
 
 _VERSION = 1
 _FORM = "tfreel-tf-reader"
-
-
-class Work(Protocol):
-    """A file that is being read."""
-
-    def take(self, count: int) -> Found:
-        """Up to so many keys and values, none only at the end."""
-
-    def rows(self, count: int) -> Rows:
-        """The same as columns."""
-
-    def place(self) -> list[int]:
-        """Where it stands, to open it there again."""
 
 
 Taken = TypeVar("Taken", Found, Rows)

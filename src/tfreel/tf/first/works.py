@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -34,6 +35,19 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.values)
+
+
+class Work(Protocol):
+    """A file that is being read."""
+
+    def take(self, count: int) -> Found:
+        """Up to so many keys and values, none only at the end."""
+
+    def rows(self, count: int) -> Rows:
+        """The same as columns."""
+
+    def place(self) -> list[int]:
+        """Where it stands, to open it there again."""
 
 
 def _rows(found: Found) -> Rows:
@@ -69,15 +83,18 @@ class Records:
         self._block: _core.Block | None = None
         self._taken = 0
         self._fault: Fault | None = None
+        self._over = False
 
     def _current(self) -> _core.Block | None:
         """A block of which something is left; None at the end."""
         if self._block is not None and self._taken < len(self._block):
             return self._block
+        if self._over:
+            return None
         if self._fault is None:
             found = self._frames.step()
             if found is None:
-                self._block = None
+                self._over = True
                 self._frames.close()
                 return None
             if isinstance(found, _core.Block):
