@@ -131,7 +131,7 @@ def named_tuples_in_pipelines(tf: Any, folder: Path) -> Any:
     row = namedtuple("row", ["image", "label"])  # noqa: PYI024 - as old code has it
     ds = tf.data.Dataset.range(2).map(lambda i: row(i, i * 2))
     found = [(each.image, each.label) for each in ds]
-    return found, ds.map(lambda image, label: label + image), ds.batch(2).element_spec.label
+    return found, ds.map(lambda r: r.label + r.image), ds.batch(2).element_spec.label
 
 
 def dicts_changed_in_maps(tf: Any, folder: Path) -> Any:

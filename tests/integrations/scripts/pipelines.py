@@ -191,8 +191,19 @@ def records_copied_into_shards(tf: Any, folder: Path) -> Any:
 
 def a_dataset_written_with_the_experimental_writer(tf: Any, folder: Path) -> Any:
     ds = tf.data.Dataset.from_tensor_slices(numbered(tf, 4))
-    tf.data.experimental.TFRecordWriter(str(folder / "a")).write(ds)
-    return len(list(tf.data.TFRecordDataset(str(folder / "a"))))
+    writer = tf.data.experimental.TFRecordWriter
+    writer(str(folder / "a")).write(ds)
+    writer(str(folder / "b"), "GZIP").write(ds)
+    counts = [
+        len(list(tf.data.TFRecordDataset(str(folder / name), kind)))
+        for name, kind in (("a", ""), ("b", "GZIP"))
+    ]
+    return (
+        counts,
+        raised(tf, lambda: writer(str(folder / "c")).write([b"a"])),
+        raised(tf, lambda: writer(str(folder / "c")).write(tf.data.Dataset.range(3))),
+        raised(tf, lambda: writer(str(folder / "c")).write(ds.batch(2))),
+    )
 
 
 def features_and_labels_of_keras(tf: Any, folder: Path) -> Any:

@@ -10,8 +10,10 @@ from tfreel.tf.data.chunks import UNKNOWN as UNKNOWN_CARDINALITY
 from tfreel.tf.data.dataset import AUTOTUNE, Dataset, whole
 from tfreel.tf.data.ordering import Counted
 from tfreel.tf.data.records import TFRecordDataset
+from tfreel.tf.ops import records
 from tfreel.tf.ops.parsing import parse_example
-from tfreel.tf.values.dtypes import int64
+from tfreel.tf.values.dtypes import int64, string
+from tfreel.tf.values.shapes import TensorSpec
 
 Transformation = Callable[[Dataset], Dataset]
 
@@ -20,6 +22,7 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "Counter",
+    "TFRecordWriter",
     "assert_cardinality",
     "bucket_by_sequence_length",
     "cardinality",
@@ -41,6 +44,33 @@ __all__ = [
     "unbatch",
     "unique",
 ]
+
+
+class TFRecordWriter:
+    """Writes the records of a dataset to a file.
+
+    Args:
+        filename: Where to write.
+        compression_type: ``"GZIP"``, ``"ZLIB"`` or nothing.
+    """
+
+    def __init__(self, filename: Any, compression_type: Any = None) -> None:
+        self._filename = filename
+        self._compression_type = compression_type
+
+    def write(self, dataset: Dataset) -> None:
+        """Writes all elements of a dataset, which are records.
+
+        Raises:
+            TypeError: It is no dataset, or its elements are no strings.
+        """
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"expected a tf.data.Dataset, not {type(dataset).__name__}")
+        if dataset.element_spec != TensorSpec([], string):
+            raise TypeError(f"expected a dataset of scalar strings, not of {dataset.element_spec}")
+        with records.TFRecordWriter(self._filename, self._compression_type) as writer:
+            for record in dataset.as_numpy_iterator():
+                writer.write(record)
 
 
 def assert_cardinality(expected_cardinality: Any) -> Transformation:
@@ -122,12 +152,12 @@ def make_batched_features_dataset(
 ) -> Dataset:
     """Batches of parsed examples of files, with their label if one of the features is that."""
     files = Dataset.list_files(file_pattern, shuffle, shuffle_seed)
-    records = files.interleave(lambda name: reader(name, *(reader_args or ())), reader_num_threads or 1)
+    rows = files.interleave(lambda name: reader(name, *(reader_args or ())), reader_num_threads or 1)
     if shuffle:
-        records = records.shuffle(shuffle_buffer_size, shuffle_seed)
+        rows = rows.shuffle(shuffle_buffer_size, shuffle_seed)
     if num_epochs != 1:
-        records = records.repeat(num_epochs)
-    batches = records.batch(batch_size, drop_final_batch or num_epochs is None)
+        rows = rows.repeat(num_epochs)
+    batches = rows.batch(batch_size, drop_final_batch or num_epochs is None)
     parsed: Dataset = batches.apply(parse_example_dataset(features))
     if label_key is None:
         return parsed
@@ -163,7 +193,7 @@ def parse_example_dataset(
     features: dict[str, Any], num_parallel_calls: Any = 1, deterministic: bool | None = None
 ) -> Transformation:
     """`tf.io.parse_example` of batches of records, to be applied."""
-    return lambda dataset: dataset.map(lambda records: parse_example(records, features))
+    return lambda dataset: dataset.map(lambda rows: parse_example(rows, features))
 
 
 def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
