@@ -16,8 +16,8 @@ from tfreel.tf.data.padding import Padding
 from tfreel.tf.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
-    OutOfRangeError,
     UnimplementedError,
+    end_of_sequence,
 )
 from tfreel.tf.ops.chance import op_seeds
 from tfreel.tf.ops.sparse_parts import to_dense
@@ -530,9 +530,7 @@ class DatasetIterator:
         try:
             return next(self)
         except StopIteration:
-            raise OutOfRangeError(
-                f"End of sequence: all {self._given} elements were given; repeat() begins again"
-            ) from None
+            raise end_of_sequence(self._given) from None
 
 
 class Prefetched:

@@ -68,7 +68,13 @@ class GFile:
         return self._output
 
     def _given(self, data: bytes) -> Any:
-        return data if self._binary else data.decode()
+        if self._binary:
+            return data
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            error.reason += '; a file that is no text is read with mode "rb"'
+            raise
 
     def read(self, n: int = -1) -> Any:
         """The next `n` bytes, or all that are left; text in a text mode."""

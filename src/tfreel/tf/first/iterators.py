@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tfreel.tf.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tfreel.tf.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError, end_of_sequence
 from tfreel.tf.first.feeding import feeding, feeds_now
 from tfreel.tf.first.queues import told
 from tfreel.tf.graphs.deeds import Action, Drawing
@@ -119,9 +119,7 @@ class Iterator:
                 with feeding(self._feeds):
                     element = next(self._elements)
             except StopIteration:
-                raise OutOfRangeError(
-                    f"End of sequence: the dataset gave {self._drawn} elements; repeat() goes on"
-                ) from None
+                raise end_of_sequence(self._drawn) from None
             self._drawn += 1
         return [unwrap(each) for each in nest.flatten(element)]
 
