@@ -39,7 +39,8 @@ def _race(bench: Bench, outcome: Outcome, kind: str, plan: Plan, name: str, limi
     outcome.races.append(race)
     for team in ("TensorFlow", "TensorFlow, parallel calls"):
         bar = limit if team == "TensorFlow" else None
-        outcome.lines.append(compare(race, team, "tfreel.tf", f"{{fast}} against {{slow}}, {kind}", limit=bar))
+        text = f"{{fast}} against {{slow}}, {kind}"
+        outcome.lines.append(compare(race, team, "tfreel.tf", text, limit=bar))
 
 
 def _entries(plan: Plan) -> list[Entry]:

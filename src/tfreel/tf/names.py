@@ -1,7 +1,7 @@
 """Where every public name of `tf` comes from. Nothing is imported before it is asked for.
 
-A namespace (`tf.io`, `tf.image`, …) is a module of three lines that looks its names up here. The page of the docs
-about compatibility is made of this table too.
+A namespace (`tf.io`, `tf.image`, …) is a module of three lines that looks its names up here. The page of the
+docs about compatibility is made of this table too.
 """
 
 from __future__ import annotations

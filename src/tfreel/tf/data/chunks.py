@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from tfreel.tf.data.tracing import structured
 from tfreel.tf.graphs.rows import Column, Indices, collected, concatenated
-from tfreel.tf.graphs.tracing import structured
 from tfreel.tf.values import nest
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.handles import Handle, wrap

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfreel.tf.data.chunks import Chunk, Fault, Item, chunk_of, single, values_of
+from tfreel.tf.data.tracing import called, trace
 from tfreel.tf.errors import InvalidArgumentError
-from tfreel.tf.graphs.tracing import Program, called, trace
+from tfreel.tf.graphs.programs import Program
 from tfreel.tf.values import nest
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import DatasetSpec, spec_of

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, single, values_of
 from tfreel.tf.data.functions import Function
-from tfreel.tf.graphs.tracing import called
+from tfreel.tf.data.tracing import called
 from tfreel.tf.values import nest
 from tfreel.tf.values.handles import wrap
 from tfreel.tf.values.specs import spec_of

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from tfreel.tf.first.readers import Read
 from tfreel.tf.graphs.operations import Node, Run, needed
+from tfreel.tf.graphs.programs import Program
 from tfreel.tf.graphs.rows import Column, Dense, Listed, collected, concatenated, settled, taken_apart
-from tfreel.tf.graphs.tracing import Program
 from tfreel.tf.ops.chance import op_seeds
 from tfreel.tf.values.handles import Handle, Source, SparseValue, replaced
 

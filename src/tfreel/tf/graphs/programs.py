@@ -1,81 +1,22 @@
-"""Tracing: a function of the user is called once, with promises, and becomes a program for whole chunks.
-
-If the function only uses operations that are known here, the graph it leaves behind is all there is to it. If
-it asks a promise for its value (an ``if``, a NumPy function, ``.numpy()``), that cannot be known yet: it has
-to be called for each element.
-"""
+"""Programs: graphs that are run for many elements at once, on columns of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from tfreel.tf.graphs.operations import Input, Run, flat_values, needed, promises
+from tfreel.tf.graphs.operations import Run, flat_values, needed
 from tfreel.tf.graphs.rows import Column, collected, concatenated, repeated
-from tfreel.tf.values import nest
-from tfreel.tf.values.convert import array
-from tfreel.tf.values.handles import Handle, NotTracedError, replaced
+from tfreel.tf.values.handles import Handle, replaced
+from tfreel.tf.values.specs import spec_of
 from tfreel.threads import in_threads, thread_count
 
 _ROWS_PER_PART = 4  # of heavy work, such as decoding an image: less than this is not worth a thread
 
 
-def called(function: Callable[..., Any], element: Any) -> Any:
-    """What a function of the user gives for an element: a tuple is given as several arguments."""
-    if isinstance(element, tuple) and not hasattr(element, "_fields"):
-        return function(*element)
-    return function(element)
-
-
-def trace(function: Callable[..., Any], specs: Any) -> Program | None:
-    """The program that a function is, for elements of these specs; None if it has to be called for each."""
-    source = Input("an element of a dataset")
-    try:
-        results = structured(called(function, promises(source, specs)))
-    except NotTracedError:
-        return None
-    except Exception as error:
-        if _is_untraced(error):
-            return None
-        raise
-    leaves = nest.flatten(results)
-    if any(not _is_tensor(leaf) for leaf in leaves):
-        return None
-    return Program(source, results, [_output(leaf) for leaf in leaves])
-
-
-def structured(results: Any) -> Any:
-    """What a function of the user gave, as a structure: a list is a tuple, and one within it is a tensor."""
-    from tfreel.tf.ops.conversion import convert_to_tensor
-
-    return nest.with_lists(tuple(results) if isinstance(results, list) else results, convert_to_tensor)
-
-
-def _is_untraced(error: BaseException | None) -> bool:
-    """Whether an error came of asking for a value: libraries may have wrapped it."""
-    seen = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, NotTracedError):
-            return True
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _is_tensor(leaf: Any) -> bool:
-    return leaf is not None and not hasattr(leaf, "element_spec") and not isinstance(leaf, Mapping)
-
-
-def _output(leaf: Any) -> Any:
-    """A promise, or the value that is the same for all elements."""
-    if isinstance(leaf, Handle):
-        return leaf if leaf.source is not None else leaf.value()
-    return array(leaf)
-
-
 class Program:
-    """What a traced function does.
+    """What a function, of which only the graph is left, does.
 
     Attributes:
         structure: Of the results; its leaves are nothing that matters.
@@ -91,8 +32,6 @@ class Program:
 
     def specs(self) -> list[Any]:
         """The specs of the results."""
-        from tfreel.tf.values.specs import spec_of
-
         return [each.known_spec() if isinstance(each, Handle) else spec_of(each) for each in self._outputs]
 
     def for_one(self, values: list[Any]) -> list[Any]:
