@@ -92,9 +92,7 @@ def test_the_end_of_the_data_tells_of_repeat() -> None:
     iterator = iter(tf.data.Dataset.range(3))
     for _ in range(3):
         next(iterator)
-    with pytest.raises(
-        tf.errors.OutOfRangeError, match=r"all 3 elements were given; repeat\(\)"
-    ):
+    with pytest.raises(tf.errors.OutOfRangeError, match=r"all 3 elements were given; repeat\(\)"):
         iterator.get_next()
 
 

@@ -3,38 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
+
+from tfreel.tf.names import TABLE, names_of
 
 PAGE = "docs/tensorflow.md"
-
-# The namespaces that users see, and the modules that they are.
-NAMESPACES: dict[str, str] = {
-    "tf": "tfreel.tf",
-    "tf.compat.v1": "tfreel.tf.compat.v1",
-    "tf.compat.v1.data": "tfreel.tf.compat.v1.data",
-    "tf.compat.v1.io": "tfreel.tf.compat.v1.io",
-    "tf.compat.v1.train": "tfreel.tf.compat.v1.train",
-    "tf.data": "tfreel.tf.data",
-    "tf.data.experimental": "tfreel.tf.data.experimental",
-    "tf.debugging": "tfreel.tf.debugging",
-    "tf.dtypes": "tfreel.tf.dtypes",
-    "tf.errors": "tfreel.tf.errors",
-    "tf.gfile": "tfreel.tf.gfile",
-    "tf.image": "tfreel.tf.image",
-    "tf.io": "tfreel.tf.io",
-    "tf.io.gfile": "tfreel.tf.io_gfile",
-    "tf.lookup": "tfreel.tf.lookup",
-    "tf.logging": "tfreel.tf.logging",
-    "tf.math": "tfreel.tf.math",
-    "tf.nest": "tfreel.tf.nest",
-    "tf.python_io": "tfreel.tf.python_io",
-    "tf.ragged": "tfreel.tf.ragged",
-    "tf.random": "tfreel.tf.random",
-    "tf.sparse": "tfreel.tf.sparse",
-    "tf.strings": "tfreel.tf.strings",
-    "tf.train": "tfreel.tf.train",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +142,6 @@ _CLUSTER = "every process opens its own part: dataset.shard(world, rank), or tfr
 # What is not here, and what to do instead; a name stands for all that is below it.
 ABSENT: dict[str, str] = {
     "tf.keras": "use keras itself, and tfreel.adapters.keras for the data",
-    "tf.nn": _MODELS,
     "tf.layers": _MODELS,
     "tf.losses": _MODELS,
     "tf.metrics": _MODELS,
@@ -221,7 +192,7 @@ ABSENT: dict[str, str] = {
 
 
 def absent(namespace: str, name: str) -> AttributeError:
-    """The error for a name that is not in a namespace: it says why, what to do, and what may have been meant."""
+    """The error for a name that is not in a namespace: why, what to do, and what may have been meant."""
     full = f"{namespace}.{name}"
     if name.startswith("__"):
         return AttributeError(full)
@@ -230,16 +201,9 @@ def absent(namespace: str, name: str) -> AttributeError:
         return AttributeError(f"{full} is not in tfreel: {advice}; {PAGE} lists what is", name=name)
     from difflib import get_close_matches
 
-    known = public_names(namespace)
-    near = get_close_matches(name, known, 1)
+    near = get_close_matches(name, names_of(namespace), 1)
     meant = f"did you mean {namespace}.{near[0]}?" if near else "it is not about records"
     return AttributeError(f"{full} is not in tfreel: {meant}; {PAGE} lists what is", name=name)
-
-
-def public_names(namespace: str) -> list[str]:
-    """The names in a namespace."""
-    module: Any = import_module(NAMESPACES[namespace])
-    return sorted(module.__all__)
 
 
 def page() -> str:
@@ -253,17 +217,38 @@ def page() -> str:
     parts.append("| name | instead |\n|---|---|")
     parts.extend(f"| `{name}` | {advice} |" for name, advice in sorted(ABSENT.items()))
     parts.append("\n## What is here\n")
-    for namespace in NAMESPACES:
-        listed = ", ".join(f"`{name}`" for name in public_names(namespace))
-        parts.append(f"**`{namespace}`** {listed}\n")
-    parts.append("**`tf.data.Dataset`** " + ", ".join(f"`{name}`" for name in _methods()))
-    return "\n".join(parts) + "\n"
+    parts.extend(f"**`{namespace}`**: {_listed(namespace)}\n" for namespace in sorted(TABLE))
+    for other, names in _others().items():
+        parts.append(f"**`{other}`**: {', '.join(f'`{name}`' for name in names)}\n")
+    return "\n".join(parts).rstrip() + "\n"
 
 
-def _methods() -> list[str]:
-    from tfreel.tf.data import Dataset
+def _listed(namespace: str) -> str:
+    """The names in a namespace; of that of the first generation, only those that `tf` has not."""
+    names = names_of(namespace)
+    first = namespace.startswith("tf.compat.v1")
+    if first:
+        known = names_of(namespace.replace("tf.compat.v1", "tf"))
+        names = [name for name in names if name not in known]
+    listed = ", ".join(f"`{name}`" for name in names)
+    if not first:
+        return listed
+    return f"all that `{namespace.replace('tf.compat.v1', 'tf')}` has" + (f", and {listed}" if listed else "")
 
-    return sorted(name for name in vars(Dataset) if not name.startswith("_"))
+
+def _others() -> dict[str, list[str]]:
+    """What is no namespace of the table: modules and a class that are themselves what users see."""
+    from tfreel.tf import errors
+    from tfreel.tf.data import experimental
+    from tfreel.tf.data.dataset import Dataset
+
+    return {
+        "tf.data.Dataset": sorted(name for name in vars(Dataset) if not name.startswith("_")),
+        "tf.data.experimental": sorted(experimental.__all__),
+        "tf.errors": sorted(
+            name for name in vars(errors) if name.endswith("Error") and hasattr(vars(errors)[name], "code")
+        ),
+    }
 
 
 _HEAD = """\
@@ -306,13 +291,13 @@ for x, y in dataset:
 ## Why it is fast
 
 The function given to `map` is called once, with tensors that have no value yet. The operations that it uses
-(parsing, decoding, resizing, casting, arithmetic, slicing, …) are then run for whole blocks of records, in all
-threads, by the same native code that `tfreel.Dataset` uses. A function that looks at values itself is called for
-each element, as slowly as Python is; `logging.getLogger("tfreel.tf")` says so at level DEBUG. Both ways give the
-same results.
+(parsing, decoding, resizing, casting, arithmetic, slicing, …) are then run for whole blocks of records, in
+all threads, by the same native code that `tfreel.Dataset` uses. A function that looks at values itself is
+called for each element, as slowly as Python is; `logging.getLogger("tfreel.tf")` says so at level DEBUG. Both
+ways give the same results.
 
-Seeded shuffles have the very order of TensorFlow's. What `tf` cannot do (random access, splits, exact resumption,
-repair) is in `tfreel` itself: [dataset.md](dataset.md).
+Seeded shuffles have the very order of TensorFlow's. What `tf` cannot do (random access, splits, exact
+resumption, repair) is in `tfreel` itself: [dataset.md](dataset.md).
 """
 
 
