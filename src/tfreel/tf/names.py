@@ -48,6 +48,12 @@ TABLE: dict[str, dict[str, str]] = {
         "ops.reductions": (
             "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
         ),
+        "ops.calls": "numpy_function py_function",
+        "ops.chance": "set_random_seed=set_seed",
+        "ops.control": (
+            "case cond control_dependencies device function map_fn name_scope switch_case while_loop"
+        ),
+        "ops.reports": "Assert assert_equal assert_greater assert_less assert_rank print=print_",
         "ops.slicing": "strided_slice",
         "ops.tensors": "make_ndarray make_tensor_proto",
     },
@@ -60,6 +66,21 @@ TABLE: dict[str, dict[str, str]] = {
             "get_output_shapes get_output_types make_initializable_iterator make_one_shot_iterator"
         ),
         "values.specs": "DatasetSpec",
+    },
+    "tf.debugging": {
+        "ops.reports": (
+            "Assert assert_all_finite assert_equal assert_greater assert_greater_equal assert_less"
+            " assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive"
+            " assert_none_equal assert_positive assert_rank assert_rank_at_least assert_type check_numerics"
+            " is_numeric_tensor"
+        ),
+    },
+    "tf.dtypes": {
+        "ops.casting": "cast saturate_cast",
+        "values.dtypes": (
+            "DType as_dtype bool=bool_ complex64 complex128 double=float64 float16 float32 float64"
+            " half=float16 int8 int16 int32 int64 string uint8 uint16 uint32 uint64"
+        ),
     },
     "tf.gfile": {
         "files.first_names": (
@@ -112,6 +133,12 @@ TABLE: dict[str, dict[str, str]] = {
         "files.folders": "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk",
         "files.gfile": "GFile",
     },
+    "tf.lookup": {
+        "ops.tables": "KeyValueTensorInitializer StaticHashTable TextFileIndex TextFileInitializer",
+    },
+    "tf.nest": {
+        "ops.structures": "assert_same_structure flatten is_nested map_structure pack_sequence_as",
+    },
     "tf.nn": {"ops.math": "relu sigmoid softmax tanh"},
     "tf.logging": {
         "first.messages": (
@@ -138,6 +165,9 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "tf.python_io": {
         "ops.records": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
+    },
+    "tf.random": {
+        "ops.chance": "categorical normal set_seed shuffle truncated_normal uniform",
     },
     "tf.ragged": {
         "ops.ragged_made": "boolean_mask constant range=ragged_range stack",
@@ -188,6 +218,23 @@ FIRST: dict[str, str] = {
     "ops.parsing": "parse_example=parse_example_v1 parse_single_example=parse_single_example_v1",
     "ops.sequences": "parse_sequence_example parse_single_sequence_example",
     "ops.sparse_parts": "sparse_tensor_to_dense=to_dense",
+    "ops.calls": "py_func=numpy_function",
+    "ops.casting": "to_double to_float to_int32 to_int64",
+    "ops.chance": (
+        "random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal"
+        " multinomial=categorical"
+    ),
+    "ops.math": (
+        "ceil div floormod is_finite is_inf is_nan log log1p mod=floormod reciprocal rint rsqrt"
+        " squared_difference"
+    ),
+    "ops.operators": "floordiv logical_xor",
+    "ops.reductions": "count_nonzero",
+    "ops.reports": (
+        "Print=print_v1 assert_greater_equal assert_less_equal assert_negative assert_non_negative"
+        " assert_non_positive assert_none_equal assert_positive assert_rank_at_least assert_type"
+        " check_numerics"
+    ),
     "ops.raw": "decode_raw=decode_raw_v1",
     "ops.numerals": "string_to_number=to_number",
     "ops.tensors": "parse_tensor serialize_tensor",
@@ -199,20 +246,8 @@ WITHIN: dict[str, dict[str, str]] = {
     "tf": {
         name: f"tfreel.tf.{name}"
         for name in (
-            *(
-                "compat",
-                "data",
-                "errors",
-                "gfile",
-                "image",
-                "io",
-                "logging",
-                "math",
-                "nn",
-                "python_io",
-                "ragged",
-            ),
-            *("sparse", "strings", "train"),
+            *("compat", "data", "debugging", "dtypes", "errors", "gfile", "image", "io", "logging", "lookup"),
+            *("math", "nest", "nn", "python_io", "ragged", "random", "sparse", "strings", "train"),
         )
     },
     "tf.compat": {"v1": "tfreel.tf.compat.v1"},

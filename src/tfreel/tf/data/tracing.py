@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tfreel.tf.graphs.operations import Input, promises
+from tfreel.tf.graphs.operations import Input, promises, tracing
 from tfreel.tf.graphs.programs import Program
 from tfreel.tf.ops.conversion import convert_to_tensor
 from tfreel.tf.values import nest
@@ -29,7 +29,8 @@ def trace(function: Callable[..., Any], specs: Any) -> Program | None:
     """The program that a function is, for elements of these specs; None if it has to be called for each."""
     source = Input("an element of a dataset")
     try:
-        results = structured(called(function, promises(source, specs)))
+        with tracing():
+            results = structured(called(function, promises(source, specs)))
     except NotTracedError:
         return None
     except Exception as error:

@@ -8,7 +8,9 @@ promises of its results.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -139,6 +141,28 @@ def flat_values(results: Any) -> list[Any]:
     if isinstance(results, (list, tuple)):
         return [value for each in results for value in flat_values(each)]
     return [results]
+
+
+class _Tracing(threading.local):
+    depth = 0
+
+
+_tracing = _Tracing()
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """While a function is called for the graph that it leaves behind, not for what it does."""
+    _tracing.depth += 1
+    try:
+        yield
+    finally:
+        _tracing.depth -= 1
+
+
+def is_tracing() -> bool:
+    """Whether a function is being called for its graph: what it draws or prints now counts for no element."""
+    return _tracing.depth > 0
 
 
 class Input:

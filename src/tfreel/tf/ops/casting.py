@@ -10,7 +10,7 @@ from tfreel.tf.errors import InvalidArgumentError, UnimplementedError
 from tfreel.tf.graphs.operations import operation
 from tfreel.tf.graphs.rows import Column, Dense, all_dense
 from tfreel.tf.values.convert import array
-from tfreel.tf.values.dtypes import DType, as_dtype
+from tfreel.tf.values.dtypes import DType, as_dtype, float32, float64, int32, int64
 from tfreel.tf.values.handles import Array, RaggedValue, SparseValue
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import RaggedTensorSpec, SparseTensorSpec, probed
@@ -58,6 +58,26 @@ def cast(x: Any, dtype: Any) -> Any:
     if isinstance(x, (SparseValue, RaggedValue)):
         return x._replace(values=cast.kernel(x.values, wanted))
     return converted(array(x), wanted)
+
+
+def to_float(x: Any, name: Any = None) -> Any:
+    """The values as float32."""
+    return cast(x, float32)
+
+
+def to_double(x: Any, name: Any = None) -> Any:
+    """The values as float64."""
+    return cast(x, float64)
+
+
+def to_int32(x: Any, name: Any = None) -> Any:
+    """The values as int32."""
+    return cast(x, int32)
+
+
+def to_int64(x: Any, name: Any = None) -> Any:
+    """The values as int64."""
+    return cast(x, int64)
 
 
 @operation(infer=_cast_spec)

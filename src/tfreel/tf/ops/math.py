@@ -246,5 +246,10 @@ def bincount(
     return np.minimum(found, 1).astype(kind) if binary_output else found
 
 
+def _divided_as_once(x: Array, y: Array) -> Any:
+    return np.divide(x, y) if x.dtype.kind in "fc" else operators.floordiv.kernel(x, y)
+
+
+div = binary("div", _divided_as_once, "iufc")  # as Python 2 divided
 floormod = operators.mod
 truediv = operators.divide

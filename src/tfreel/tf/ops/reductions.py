@@ -50,25 +50,35 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def _reduction(name: str, compute: Compute, kinds: str, exact: str = "") -> Operation:
-    """An operation that reduces axes; `exact` kinds come out the same if many rows are reduced at once."""
+    """An operation that reduces axes; `exact` kinds come out the same if many rows are reduced at once.
 
-    def kernel(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Array:
+    First-generation code says `reduction_indices` and `keep_dims` for `axis` and `keepdims`.
+    """
+
+    def kernel(
+        input_tensor: Any,
+        axis: Any = None,
+        keepdims: Any = None,
+        reduction_indices: Any = None,
+        keep_dims: Any = None,
+    ) -> Array:
         wanted = bool_ if kinds == "b" and not isinstance(input_tensor, np.ndarray) else None
         made = of_kinds(array(input_tensor, wanted), kinds, name)
+        axes = _axes(reduction_indices if axis is None else axis, made.ndim)
         with np.errstate(all="ignore"):
-            return np.asarray(compute(made, axis=_axes(axis, made.ndim), keepdims=keepdims))
+            return np.asarray(compute(made, axis=axes, keepdims=bool(keepdims or keep_dims)))
 
-    def rows(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Column | None:
+    def rows(input_tensor: Any, axis: Any = None, keepdims: Any = None, **old: Any) -> Column | None:
         made = dense(input_tensor)
-        if made is None or made.dtype.kind not in exact or not no_columns(axis):
+        if made is None or made.dtype.kind not in exact or not no_columns(axis) or old:
             return None
         axes = tuple(row_axis(each) for each in _axes(axis, made.ndim - 1))
-        return Dense(np.asarray(compute(made, axis=axes, keepdims=keepdims)))
+        return Dense(np.asarray(compute(made, axis=axes, keepdims=bool(keepdims))))
 
-    def infer(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def infer(input_tensor: Any, axis: Any = None, keepdims: Any = None, **old: Any) -> Any:
         if has_specs(axis):
             return unranked(probed(kernel, input_tensor))
-        return probed(kernel, input_tensor, axis, keepdims)
+        return probed(kernel, input_tensor, axis, keepdims, **old)
 
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = f"`tf.{name}` along some axes, or all."

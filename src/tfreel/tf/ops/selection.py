@@ -232,8 +232,8 @@ def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: b
 
 
 def _greatest(name: str, find: Any) -> Any:
-    def rows(input: Any, axis: Any = None, output_type: Any = int64) -> Column | None:
-        made = dense(input)
+    def rows(input: Any, axis: Any = None, output_type: Any = int64, dimension: Any = None) -> Column | None:
+        made, axis = dense(input), dimension if axis is None else axis
         if made is None or not no_columns(axis) or made.ndim < 2:
             return None
         along = row_axis(0 if axis is None else one_number(axis, "axis"))
@@ -241,8 +241,8 @@ def _greatest(name: str, find: Any) -> Any:
             return Dense(np.asarray(find(made, along)).astype(as_dtype(output_type).numpy))
 
     @operation(rows=rows)
-    def kernel(input: Any, axis: Any = None, output_type: Any = int64) -> Array:
-        made = of_kinds(array(input), "biuf", name)
+    def kernel(input: Any, axis: Any = None, output_type: Any = int64, dimension: Any = None) -> Array:
+        made, axis = of_kinds(array(input), "biuf", name), dimension if axis is None else axis
         with invalid_argument():
             found = find(made, 0 if axis is None else one_number(axis, "axis"))
         return np.asarray(found).astype(as_dtype(output_type).numpy)

@@ -169,11 +169,11 @@ def _axes(axis: Any) -> tuple[int, ...] | None:
     return None if axis is None else tuple(whole_numbers(axis, "axis")) or None
 
 
-def _squeeze_rows(input: Any, axis: Any = None) -> Column | None:
+def _squeeze_rows(input: Any, axis: Any = None, squeeze_dims: Any = None) -> Column | None:
     made = dense(input)
     if made is None or not no_columns(axis):
         return None
-    axes = _axes(axis)
+    axes = _axes(squeeze_dims if axis is None else axis)
     if axes is None:
         axes = tuple(i - 1 for i, size in enumerate(made.shape) if i and size == 1)
     with invalid_argument():
@@ -181,25 +181,25 @@ def _squeeze_rows(input: Any, axis: Any = None) -> Column | None:
 
 
 @operation(rows=_squeeze_rows)
-def squeeze(input: Any, axis: Any = None) -> Array:
+def squeeze(input: Any, axis: Any = None, squeeze_dims: Any = None) -> Array:
     """The tensor without its dimensions, or those named, of size one."""
     with invalid_argument():
-        return np.squeeze(array(input), _axes(axis))
+        return np.squeeze(array(input), _axes(squeeze_dims if axis is None else axis))
 
 
-def _expand_dims_rows(input: Any, axis: Any) -> Column | None:
-    made = dense(input)
-    if made is None or not no_columns(axis):
+def _expand_dims_rows(input: Any, axis: Any = None, dim: Any = None) -> Column | None:
+    made, where = dense(input), dim if axis is None else axis
+    if made is None or not no_columns(where):
         return None
     with invalid_argument():
-        return Dense(np.expand_dims(made, row_axis(one_number(axis, "axis"))))
+        return Dense(np.expand_dims(made, row_axis(one_number(where, "axis"))))
 
 
 @operation(rows=_expand_dims_rows)
-def expand_dims(input: Any, axis: Any) -> Array:
+def expand_dims(input: Any, axis: Any = None, dim: Any = None) -> Array:
     """The tensor with a dimension of size one more."""
     with invalid_argument():
-        return np.expand_dims(array(input), one_number(axis, "axis"))
+        return np.expand_dims(array(input), one_number(dim if axis is None else axis, "axis"))
 
 
 def _tile_spec(input: Any, multiples: Any) -> Any:
