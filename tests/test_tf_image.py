@@ -324,9 +324,32 @@ def test_what_is_drawn_lies_in_its_range() -> None:
         tf.image.random_contrast(image, 0.5, 2.0)
         tf.image.random_saturation(image, 0.5, 2.0)
         tf.image.random_hue(image, 0.5)
+        tf.image.random_jpeg_quality(image, 20, 90)
     batch = tf.image.random_flip_left_right(noise(32, 4, 4, 3), seed=1).numpy()
     assert not np.array_equal(batch, noise(32, 4, 4, 3))
     assert not np.array_equal(batch, noise(32, 4, 4, 3)[:, :, ::-1])
+
+
+def test_two_seeds_always_mean_the_same_change() -> None:
+    image = noise(30, 30, 3)
+    changes: list[Any] = [
+        lambda seed: tf.image.stateless_random_crop(image, [2, 2, 3], seed),
+        lambda seed: tf.image.stateless_random_brightness(image, 0.5, seed),
+        lambda seed: tf.image.stateless_random_contrast(image, 0.1, 2.0, seed),
+        lambda seed: tf.image.stateless_random_saturation(image, 0.1, 2.0, seed),
+        lambda seed: tf.image.stateless_random_hue(image, 0.5, seed),
+        lambda seed: tf.image.stateless_random_jpeg_quality(image, 10, 90, seed),
+        lambda seed: tf.image.stateless_random_flip_left_right(image, seed),
+        lambda seed: tf.image.stateless_random_flip_up_down(image, seed),
+    ]
+    for change in changes:
+        found = [change((i, 2)).numpy() for i in range(20)]
+        assert len({each.tobytes() for each in found}) > 1
+        in_a_dataset = tf.data.Dataset.range(20).map(lambda i, change=change: change(tf.stack([i, 2])))
+        for again, each in zip(in_a_dataset, found, strict=True):
+            assert np.array_equal(again, each)
+    with pytest.raises(Errors.InvalidArgumentError, match="shape"):
+        tf.image.stateless_random_flip_left_right(image, (1, 2, 3))
 
 
 @pytest.mark.parametrize(
@@ -336,6 +359,8 @@ def test_what_is_drawn_lies_in_its_range() -> None:
         (lambda: tf.image.random_contrast(noise(2, 2, 3), 2.0, 1.0), ValueError),
         (lambda: tf.image.random_saturation(noise(2, 2, 3), -1.0, 1.0), ValueError),
         (lambda: tf.image.random_hue(noise(2, 2, 3), 0.7), ValueError),
+        (lambda: tf.image.random_jpeg_quality(noise(2, 2, 3), 50, 40), ValueError),
+        (lambda: tf.image.random_jpeg_quality(noise(2, 2, 3), 50, 101), ValueError),
         (lambda: tf.image.random_crop(noise(2, 2, 3), [3, 2, 3]), Errors.InvalidArgumentError),
         (lambda: tf.image.resize(noise(2, 2, 3), [2, 2], "other"), ValueError),
         (lambda: tf.image.convert_image_dtype(noise(2, 2, 3), tf.string), AttributeError),

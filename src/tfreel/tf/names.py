@@ -93,7 +93,10 @@ TABLE: dict[str, dict[str, str]] = {
         "ops.pictures.boxes": "draw_bounding_boxes",
         "ops.pictures.by_chance": (
             "random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down"
-            " random_hue random_saturation"
+            " random_hue random_jpeg_quality random_saturation stateless_random_brightness"
+            " stateless_random_contrast stateless_random_crop stateless_random_flip_left_right"
+            " stateless_random_flip_up_down stateless_random_hue stateless_random_jpeg_quality"
+            " stateless_random_saturation"
         ),
         "ops.pictures.colours": (
             "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation grayscale_to_rgb"
