@@ -11,7 +11,7 @@ import tfreel
 from tfreel.errors import TfreelWarning
 
 _OURS = str(Path(tfreel.__file__).parent)
-_DATASETS = "tfreel.tf.graphs.tracing"
+_DATASETS = "tfreel.tf.graphs.programs"
 
 PALETTE = (
     "this PNG has a palette: what comes out are its colours, as in TensorFlow, not class ids; for a"
