@@ -218,8 +218,8 @@ def page() -> str:
     parts.extend(f"| `{name}` | {advice} |" for name, advice in sorted(ABSENT.items()))
     parts.append("\n## What is here\n")
     parts.extend(f"**`{namespace}`**: {_listed(namespace)}\n" for namespace in sorted(TABLE))
-    for other, names in _others().items():
-        parts.append(f"**`{other}`**: {', '.join(f'`{name}`' for name in names)}\n")
+    for other, found in _others().items():
+        parts.append(f"**`{other}`**: {', '.join(f'`{name}`' for name in found)}\n")
     return "\n".join(parts).rstrip() + "\n"
 
 
