@@ -292,7 +292,7 @@ def test_a_reader_wants_a_queue(path: str) -> None:
 def test_without_a_session_every_get_next_draws_and_the_end_is_told_at_the_call() -> None:
     iterator = tf.data.make_one_shot_iterator(tf.data.Dataset.range(2))
     assert [iterator.get_next().numpy() for _ in range(2)] == [0, 1]
-    with pytest.raises(tf.errors.OutOfRangeError, match=r"gave 2 elements; repeat\(\) goes on"):
+    with pytest.raises(tf.errors.OutOfRangeError, match=r"all 2 elements were given; repeat\(\)"):
         iterator.get_next()
 
 
@@ -301,7 +301,7 @@ def test_with_a_session_the_first_run_gives_the_first_element() -> None:
     assert (element + 1).numpy() == 1
     found, end = drained(element)
     assert found == [0, 1, 2]
-    assert "gave 3 elements" in str(end)
+    assert "all 3 elements were given" in str(end)
 
 
 def test_an_empty_dataset_is_told_when_its_element_is_asked_for() -> None:
