@@ -49,16 +49,12 @@ ROWS: list[tuple[str, Any, tuple[Any, ...]]] = [
     ("decode_and_crop_jpeg", texts(PHOTOS), ([1, 2, 3, 4], 3)),
     ("resize", Listed([noise(9, 8, 3), noise(5, 7, 3)]), ([6, 6],)),
     ("resize", Dense(noise(3, 9, 8, 3)), ([6, 6],)),
-    ("resize", Dense(noise(3, 9, 8, 3)), ([6, 6], "nearest")),
-    ("resize", Dense(noise(3, 9, 8, 3)), ([6, 6], "bicubic")),
-    ("resize", Dense(noise(3, 2, 9, 8, 3)), ([6, 6],)),
-    ("resize", Listed([noise(9, 8, 3), noise(5, 7, 1)]), ([6, 6],)),
     ("convert_image_dtype", Dense(noise(3, 9, 8, 3)), (tf.float32,)),
     ("resize_with_crop_or_pad", Dense(noise(3, 9, 8, 3)), (5, 12)),
     *((name, Dense(noise(3, 9, 8, 3)), ()) for name in ("flip_left_right", "flip_up_down", "transpose")),
-    *((name, Dense(noise(3, 9, 8, 3)), ()) for name in ("rgb_to_grayscale", "per_image_standardization")),
+    ("rgb_to_grayscale", Dense(noise(3, 9, 8, 3)), ()),
     ("grayscale_to_rgb", Dense(noise(3, 9, 8, 1)), ()),
-    *((name, Dense(noise(3, 9, 8, 3)), (0.4,)) for name in ("adjust_brightness", "adjust_contrast")),
+    ("adjust_brightness", Dense(noise(3, 9, 8, 3)), (0.4,)),
     *(
         (name, Dense(noise(3, 9, 8, 3)), (0.4,))
         for name in ("adjust_gamma", "adjust_hue", "adjust_saturation")
@@ -72,11 +68,41 @@ ROWS: list[tuple[str, Any, tuple[Any, ...]]] = [
 @pytest.mark.filterwarnings("ignore::tfreel.TfreelWarning")
 def test_many_images_at_once_are_what_each_of_them_is(name: str, column: Any, options: Any) -> None:
     operation = getattr(tf.image, name)
-    found = None if operation.rows is None else operation.rows(column, *options)
+    found = operation.rows(column, *options)
     wanted = [operation.kernel(each, *options) for each in each_row(column)]
-    for ours, expected in zip(each_row(found) if found is not None else wanted, wanted, strict=True):
+    for ours, expected in zip(each_row(found), wanted, strict=True):
         assert ours.dtype == expected.dtype
         np.testing.assert_array_equal(ours, expected)
+
+
+ONE_BY_ONE: list[tuple[str, tuple[Any, ...]]] = [
+    ("resize", ([6, 6], "nearest")),
+    ("resize", ([6, 6], "bicubic")),
+    ("resize", ([6, 6], "bilinear", True)),
+    ("resize_images", ([6, 6],)),
+    ("adjust_contrast", (0.4,)),
+    ("per_image_standardization", ()),
+    ("central_crop", (0.5,)),
+    ("crop_to_bounding_box", (1, 2, 3, 4)),
+    ("pad_to_bounding_box", (1, 2, 20, 30)),
+    ("resize_with_pad", (20, 30)),
+    ("rot90", (3,)),
+    ("adjust_jpeg_quality", (50,)),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [*ONE_BY_ONE, *((name, options) for name, _, options in ROWS[-9:])]
+)
+def test_a_dataset_of_images_is_what_each_of_them_is(name: str, options: tuple[Any, ...]) -> None:
+    operation = getattr(tf.image, name)
+    images = noise(5, 9, 8, 1 if name == "grayscale_to_rgb" else 3)
+    data = tf.data.Dataset.from_tensor_slices(images).map(lambda each: operation(each, *options))
+    for found, image in zip(data, images, strict=True):
+        wanted = operation(image, *options)
+        assert found.dtype == wanted.dtype
+        assert data.element_spec.shape.is_compatible_with(found.shape)
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_photos_of_any_size_are_resized_into_one_array() -> None:
@@ -89,6 +115,8 @@ def test_photos_of_any_size_are_resized_into_one_array() -> None:
 
 def test_what_differs_from_row_to_row_is_taken_row_by_row() -> None:
     assert tf.image.resize.rows(Dense(noise(2, 4, 4, 3)), Dense(np.array([[2, 2], [3, 3]]))) is None
+    assert tf.image.resize.rows(Listed([noise(9, 8, 3), noise(5, 7, 1)]), [6, 6]) is None
+    assert tf.image.resize.rows(Dense(noise(3, 2, 9, 8, 3)), [6, 6]) is None
     assert tf.image.adjust_brightness.rows(Dense(noise(2, 4, 4, 3)), Dense(np.array([0.1, 0.2]))) is None
     window = [Dense(np.array([0, 1])), 0, 2, 2]
     assert tf.image.decode_and_crop_jpeg.rows(texts(PHOTOS[:2]), window) is None

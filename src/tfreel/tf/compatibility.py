@@ -81,6 +81,7 @@ DIFFERENCES: tuple[Difference, ...] = (
             "tf.random.normal",
             "tf.random.shuffle",
             "tf.image.random_flip_left_right",
+            "tf.image.stateless_random_crop",
         ),
         "Random numbers are the same for a seed on every machine, but not those of TensorFlow. (The order"
         " of a seeded `Dataset.shuffle` and the numbers of `Dataset.random` are.)",
@@ -89,6 +90,23 @@ DIFFERENCES: tuple[Difference, ...] = (
         ("tf.image.decode_jpeg", "tf.image.decode_image"),
         "Pixels are TensorFlow's own, bit for bit, where simplejpeg is installed (`pip install"
         ' tfreel[jpeg]`); else they are those of Pillow, as with `dct_method="INTEGER_ACCURATE"`.',
+    ),
+    Difference(
+        ("tf.image.decode_jpeg", "tf.image.decode_png", "tf.image.decode_image", "tf.image.decode_gif"),
+        "Images of more than 89 million pixels, and frames of more than half a gigabyte together, are an"
+        " InvalidArgumentError. What TensorFlow does silently is done with a warning: a PNG given to"
+        " `decode_jpeg`, the colours of a palette that may have been class ids, frames that a cut GIF has"
+        " lost.",
+    ),
+    Difference(
+        ("tf.image.decode_and_crop_jpeg",),
+        "Gives exactly what cropping the decoded image gives. TensorFlow's pixels at the edges of the window"
+        " differ from that by a few steps where colours are stored with less detail; and a JPEG that ends"
+        " behind the window is an error here.",
+    ),
+    Difference(
+        ("tf.io.encode_png",),
+        "The pixels are the same, the compressed bytes are not. (Those of `encode_jpeg` are.)",
     ),
     Difference(
         ("tf.strings.regex_replace", "tf.strings.regex_full_match"),

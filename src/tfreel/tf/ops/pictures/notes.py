@@ -9,9 +9,9 @@ from types import FrameType
 
 import tfreel
 from tfreel.errors import TfreelWarning
+from tfreel.tf.graphs import programs
 
 _OURS = str(Path(tfreel.__file__).parent)
-_DATASETS = "tfreel.tf.graphs.programs"
 
 PALETTE = (
     "this PNG has a palette: what comes out are its colours, as in TensorFlow, not class ids; for a"
@@ -39,7 +39,7 @@ def say(text: str) -> None:
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
-        if frame.f_globals.get("__name__") == _DATASETS:
+        if frame.f_globals.get("__name__") == programs.__name__:
             frame = None
         else:
             frame, level = frame.f_back, level + 1
