@@ -12,7 +12,7 @@ from tfreel.tf.graphs.ragged_rows import ragged_stacked
 from tfreel.tf.ops.ragged_parts import flat_of, nested, splits_dtype, whole_splits
 from tfreel.tf.ops.sparse_parts import sparse_of
 from tfreel.tf.values.convert import array
-from tfreel.tf.values.dtypes import as_dtype, int64
+from tfreel.tf.values.dtypes import as_dtype, int32, int64
 from tfreel.tf.values.handles import Array, RaggedValue
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import RaggedTensorSpec, spec_of
@@ -268,14 +268,16 @@ def stack(values: Any, axis: int = 0, name: Any = None) -> RaggedValue:
     parts = [_inner(each) for each in values]
     if all(isinstance(each, RaggedValue) for each in parts):
         return ragged_stacked(parts)
-    lengths = np.array([len(each) for each in parts], np.int64)
+    lengths = np.array([len(each) for each in parts], np.int32)  # as TensorFlow has them here
     return RaggedValue(np.concatenate(parts), _summed(lengths))
 
 
 def _stack_spec(values: Any) -> RaggedTensorSpec:
     inner = next(each for each in values if isinstance(each, (TensorSpec, RaggedTensorSpec)))
-    depth = inner.ragged_rank + 1 if isinstance(inner, RaggedTensorSpec) else 1
-    return RaggedTensorSpec([len(values), None, *inner.shape.as_list()[1:]], inner.dtype, depth)
+    shape = [len(values), None, *inner.shape.as_list()[1:]]
+    if isinstance(inner, TensorSpec):
+        return RaggedTensorSpec(shape, inner.dtype, 1, int32)
+    return RaggedTensorSpec(shape, inner.dtype, inner.ragged_rank + 1, inner.row_splits_dtype)
 
 
 @operation(

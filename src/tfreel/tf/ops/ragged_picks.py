@@ -8,7 +8,7 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import operation
-from tfreel.tf.ops.ragged_parts import flat_of, inner_spec, nested_splits, taken
+from tfreel.tf.ops.ragged_parts import flat_of, nested_splits, taken
 from tfreel.tf.values.handles import RaggedValue
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import RaggedTensorSpec
@@ -27,14 +27,22 @@ def _as_key(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _spec(ragged: RaggedTensorSpec, *arguments: Any) -> Any:
-    """What is known of a part: of a row, and of parts of rows. Of others nothing but the dtype."""
-    key = _as_key(arguments)
-    if all(isinstance(part, slice) for part in key):
-        shape = [None] * (ragged.ragged_rank + 1) + ragged.shape.as_list()[ragged.ragged_rank + 1 :]
-        return RaggedTensorSpec(shape, ragged.dtype, ragged.ragged_rank, ragged.row_splits_dtype)
-    if len(key) == 1 and key[0] is not None and key[0] is not Ellipsis:
-        return inner_spec(ragged)
-    return TensorSpec(None, ragged.dtype)
+    """How deep the rows of a part are: found with a tensor of one value, of which all is taken."""
+    key = tuple(_whole_part(part) for part in _as_key(arguments))
+    value: Any = np.zeros([1] * (len(ragged.shape) - ragged.ragged_rank), ragged.dtype.numpy)
+    for _ in range(ragged.ragged_rank):
+        value = RaggedValue(value, np.array([0, 1], ragged.row_splits_dtype.numpy))
+    found = _picked(value, _without_ellipsis(value, key))
+    depth, rank = len(nested_splits(found)), flat_of(found).ndim
+    if not depth:
+        return TensorSpec([None] * rank, ragged.dtype)
+    return RaggedTensorSpec([None] * (depth + rank), ragged.dtype, depth, ragged.row_splits_dtype)
+
+
+def _whole_part(part: Any) -> Any:
+    if part is None or part is Ellipsis:
+        return part
+    return slice(None) if isinstance(part, slice) else 0
 
 
 @operation(infer=_spec)
@@ -84,8 +92,10 @@ def _picked(value: Any, key: tuple[Any, ...]) -> Any:
     if isinstance(first, slice):
         return _picked_in_rows(taken(value, first), rest)
     count = len(splits) - 1
-    if not -count <= first < count:
+    if first >= count:
         raise IndexError(f"Row key {first} out of bounds")
+    if first < -count:
+        raise InvalidArgumentError(f"Row key {first} out of bounds")
     row = first % count
     return _picked(taken(value.values, slice(int(splits[row]), int(splits[row + 1]))), rest)
 
