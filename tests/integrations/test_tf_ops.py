@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tf_expressions import BYTES, CLOSE, EXACT, TEXT
+from tf_expressions import BYTES, CLOSE, CONTROL, EXACT, TEXT
 from tfreel import tf as ours
 
 tensorflow = pytest.importorskip("tensorflow")
@@ -48,7 +48,7 @@ def _same(found: Any, wanted: Any, *, close: bool) -> None:
             np.testing.assert_array_equal(values, theirs)
 
 
-@pytest.mark.parametrize("expression", [*EXACT, *TEXT, *BYTES])
+@pytest.mark.parametrize("expression", [*EXACT, *TEXT, *BYTES, *CONTROL])
 def test_an_expression_gives_what_tensorflow_gives(expression: str) -> None:
     _same(_run(ours, expression), _run(tensorflow, expression), close=False)
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
-from tfreel.tf.graphs.operations import Node, Outside, Run, promises
+from tfreel.tf.graphs.operations import Input, Node, Operation, Outside, Run, promises, tracing
 from tfreel.tf.graphs.rows import stacked
 from tfreel.tf.ops.conversion import convert_to_tensor
 from tfreel.tf.values import nest
 from tfreel.tf.values.dtypes import as_dtype
 from tfreel.tf.values.handles import Handle, NotTracedError, is_promised, replaced, wrap
+from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import merged, spec_of
 
 
@@ -160,16 +161,23 @@ def map_fn(
         InvalidArgumentError: The function gives another dtype than was said.
     """
     parts = nest.mapped(convert_to_tensor, elems)
-    if is_promised(nest.flatten(parts)):
-        raise NotTracedError("tf.map_fn")
-    leaves = [leaf.value() for leaf in nest.flatten(parts)]
-    if any(np.ndim(leaf) == 0 for leaf in leaves):
+    if any(leaf.shape.rank == 0 for leaf in nest.flatten(parts)):
         raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     said = dtype if fn_output_signature is None else fn_output_signature
     wanted = nest.mapped(lambda leaf: leaf.dtype, parts) if said is None else said
-    kinds = [as_dtype(getattr(each, "dtype", each)) for each in nest.flatten(wanted)]
+
+    def mapped(leaves: list[Any]) -> list[Any]:
+        return _mapped(lambda row: fn(nest.pack(parts, row)), leaves, nest.flatten(wanted))
+
+    leaves = nest.flatten(parts)
+    infer = _mapped_specs(fn, parts) if is_promised(leaves) else None
+    return nest.pack(wanted, Operation(mapped, infer)(leaves))
+
+
+def _mapped(fn: Callable[[Any], Any], leaves: list[Any], wanted: list[Any]) -> list[Any]:
+    kinds = [as_dtype(getattr(each, "dtype", each)) for each in wanted]
     rows = [
-        [convert_to_tensor(leaf).value() for leaf in nest.flatten(fn(nest.pack(parts, wrap(list(row)))))]
+        [convert_to_tensor(leaf).value() for leaf in nest.flatten(fn(wrap(list(row))))]
         for row in zip(*([np.asarray(part, leaf.dtype) for part in leaf] for leaf in leaves), strict=True)
     ]
     for row in rows:
@@ -180,8 +188,29 @@ def map_fn(
                     " fn_output_signature says what it gives"
                 )
     if not rows:
-        return nest.pack(wanted, wrap([np.zeros(0, kind.numpy) for kind in kinds]))
-    return nest.pack(wanted, [wrap(stacked(list(same))) for same in zip(*rows, strict=True)])
+        return [np.zeros(0, kind.numpy) for kind in kinds]
+    return [stacked(list(same)) for same in zip(*rows, strict=True)]
+
+
+def _mapped_specs(fn: Callable[..., Any], parts: Any) -> Callable[..., Any]:
+    """The specs of what a function gives for all parts of tensors.
+
+    Raises:
+        NotTracedError: It needs more than the part that it is given.
+    """
+    known = [_spec(leaf) for leaf in nest.flatten(parts)]
+    if any(each.shape.rank is None for each in known):
+        raise NotTracedError("the rank of a tensor")
+    source = Input("a part of a tensor")
+    with tracing():
+        given = promises(source, [TensorSpec(each.shape[1:], each.dtype) for each in known])
+        found = _tensors(fn(nest.pack(parts, given)))
+    if any(each.promise.node is not source for each in _beginnings(found)):
+        raise NotTracedError("something else than the parts of a tensor in tf.map_fn")
+    specs = [_spec(leaf) for leaf in found]
+    made = [TensorSpec(known[0].shape[:1].concatenate(each.shape), each.dtype) for each in specs]
+    empty = known[0].shape[0] in (None, 0)  # of no parts the shape of the results is not known
+    return lambda leaves: [TensorSpec(None, each.dtype) for each in made] if empty else made
 
 
 def function(func: Any = None, *args: Any, **options: Any) -> Any:

@@ -73,7 +73,18 @@ def stack(values: Any, axis: int = 0) -> Array:
     return np.stack(parts, axis)
 
 
-@operation()
+def _unstack_spec(value: Any, num: int | None = None, axis: int = 0) -> Any:
+    known = spec(value)
+    if known.shape.is_fully_defined():
+        return probed(unstack.kernel, value, num, axis)
+    sizes = [] if known.shape.rank is None else known.shape.as_list()
+    count = (sizes.pop(axis) if sizes else None) or num
+    if count is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {known.shape}")
+    return [TensorSpec(None if known.shape.rank is None else sizes, known.dtype)] * count
+
+
+@operation(infer=_unstack_spec)
 def unstack(value: Any, num: int | None = None, axis: int = 0) -> list[Array]:
     """The parts of a tensor along an axis."""
     made = array(value)
