@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "row_exchange.hpp"
 
 namespace tfreel {
 namespace {
@@ -53,6 +54,39 @@ TEST(shuffle_buffer_gives_every_element_once_and_the_same_order_for_any_chunks) 
 // reshuffle_each_iteration=False).
 TEST(shuffle_buffer_has_the_order_of_tensorflow) {
   CHECK(shuffled(4, 10, 10) == (std::vector<int>{3, 4, 0, 5, 1, 8, 2, 7, 6, 9}));
+}
+
+std::vector<std::byte> bytes(std::initializer_list<int> values) {
+  std::vector<std::byte> made;
+  for (const int value : values) made.push_back(static_cast<std::byte>(value));
+  return made;
+}
+
+TEST(rows_go_out_of_slots_and_straight_through_and_into_slots) {
+  auto slots = bytes({1, 1, 2, 2, 3, 3});
+  const auto newcomers = bytes({7, 7, 8, 8});
+  std::vector<std::byte> out(6);
+  const std::vector<std::uint64_t> leaving{2, 10, 0};
+  CHECK(copy_leaving({slots, 2}, {newcomers, 2}, 10, leaving, {out, 2}));
+  CHECK(out == bytes({3, 3, 7, 7, 1, 1}));
+  const std::vector<std::uint64_t> staying{1}, places{2};
+  CHECK(copy_staying({newcomers, 2}, staying, places, {slots, 2}));
+  CHECK(slots == bytes({1, 1, 2, 2, 8, 8}));
+}
+
+TEST(rows_that_do_not_exist_are_not_copied) {
+  auto slots = bytes({1, 2});
+  const auto newcomers = bytes({7});
+  std::vector<std::byte> out(1);
+  for (const std::uint64_t wrong : {2, 9, 11, 12}) {
+    const std::vector<std::uint64_t> leaving{wrong};
+    CHECK(!copy_leaving({slots, 1}, {newcomers, 1}, 10, leaving, {out, 1}));
+  }
+  const std::vector<std::uint64_t> none, first{0}, third{2};
+  CHECK(!copy_staying({newcomers, 1}, third, first, {slots, 1}));
+  CHECK(!copy_staying({newcomers, 1}, first, third, {slots, 1}));
+  CHECK(!copy_staying({newcomers, 1}, first, none, {slots, 1}));
+  CHECK(slots == bytes({1, 2}));
 }
 
 }  // namespace

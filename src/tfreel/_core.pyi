@@ -23,6 +23,16 @@ class Philox:
     def __init__(self, key: int, stream: int) -> None: ...
     def take(self, count: int) -> npt.NDArray[np.uint32]: ...
 
+def exchange_rows(
+    slots: npt.NDArray[Any],
+    newcomers: npt.NDArray[Any],
+    capacity: int,
+    leaving: npt.NDArray[np.uint64],
+    staying: npt.NDArray[np.uint64],
+    places: npt.NDArray[np.uint64],
+    out: npt.NDArray[Any],
+) -> None: ...
+
 class ShuffleBuffer:
     def __init__(self, capacity: int, key: int, stream: int) -> None: ...
     def __len__(self) -> int: ...

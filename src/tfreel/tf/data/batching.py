@@ -35,28 +35,57 @@ class _Groups:
 
     def groups(self, most: int | None) -> Iterator[tuple[Chunk, int] | Fault]:
         """The elements of some groups, and how many groups they are. A fault ends the group it is in."""
-        pending: list[Chunk] = []
-        count = 0
+        rest = _Rest(self._size)
         for item in self._source.chunks(None if most is None else most * self._size):
             if isinstance(item, Fault):
-                pending, count = [], 0
+                rest.clear()
                 yield item
-                continue
-            pending.append(item)
-            count += item.count
-            if count >= self._size:
-                whole = merged(pending)
-                end = count - count % self._size
-                yield whole.part(0, end), end // self._size
-                pending = [whole.part(end, count)] if end < count else []
-                count -= end
-        if count and not self._drop_remainder:
-            yield merged(pending), 1
+            else:
+                yield from rest.groups_with(item)
+        if rest.count and not self._drop_remainder:
+            yield rest.group(), 1
 
     def cardinality(self) -> int:
         return batched_cardinality(
             self._source.cardinality(), self._size, drop_remainder=self._drop_remainder
         )
+
+
+class _Rest:
+    """The elements of a group that is not complete."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets them."""
+        self._parts: list[Chunk] = []
+        self.count = 0
+
+    def group(self) -> Chunk:
+        """All of them."""
+        return merged(self._parts)
+
+    def groups_with(self, chunk: Chunk) -> Iterator[tuple[Chunk, int]]:
+        """The groups that are complete with a chunk. Only what completes one is copied to it."""
+        begin = 0
+        if self.count:
+            begin = min(self._size - self.count, chunk.count)
+            self._keep(chunk.part(0, begin))
+            if self.count == self._size:
+                yield self.group(), 1
+                self.clear()
+        groups = (chunk.count - begin) // self._size
+        end = begin + groups * self._size
+        if groups:
+            yield chunk.part(begin, end), groups
+        if end < chunk.count:
+            self._keep(chunk.part(end, chunk.count))
+
+    def _keep(self, part: Chunk) -> None:
+        self._parts.append(part)
+        self.count += part.count
 
 
 class Batched:

@@ -49,11 +49,11 @@ class Function:
 
     def _run(self, program: Program, chunk: Chunk) -> Iterator[Item]:
         try:
-            columns = program.for_rows(chunk.columns, chunk.count)
+            parts = program.for_rows(chunk.columns, chunk.count)
         except Exception:  # noqa: BLE001 - which element it was, and with what error, is found out one by one
             yield from _one_by_one(chunk, program)
         else:
-            yield Chunk(program.structure, columns, chunk.count)
+            yield from (Chunk(program.structure, *part) for part in parts)
 
     def _called(self, chunk: Chunk) -> Iterator[Item]:
         for i in range(chunk.count):

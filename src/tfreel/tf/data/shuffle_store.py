@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from tfreel._core import exchange_rows
 from tfreel.tf.data.chunks import Chunk
 from tfreel.tf.graphs.rows import Column, Dense, Listed, settled
 from tfreel.tf.values.handles import Array
 
-Numbers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.uint64]
 
 _FIRST_SLOTS = 64
 
 
-class Passing:
+class Passing(NamedTuple):
     """Who leaves a buffer, and who stays in it, when a chunk arrives; as `ShuffleBuffer.arrive` tells it."""
 
-    def __init__(self, capacity: int, leaving: Any, staying: Any, slots: Any) -> None:
-        self.newcomers = leaving >= capacity  # of those who leave, who has come with this chunk
-        self.from_slots: Numbers = leaving[~self.newcomers].astype(np.int64)
-        self.from_rows: Numbers = (leaving[self.newcomers] - np.uint64(capacity)).astype(np.int64)
-        self.staying: Numbers = staying.astype(np.int64)
-        self.slots: Numbers = slots.astype(np.int64)
-
-    def __len__(self) -> int:
-        return len(self.newcomers)
+    capacity: int
+    leaving: Numbers
+    staying: Numbers
+    slots: Numbers
 
 
 class Store:
@@ -38,7 +34,7 @@ class Store:
         self._capacity = capacity
         self._kept: list[_Slots] = [_slots_for(settled(column)) for column in like.columns]
 
-    def exchange(self, chunk: Chunk, leaving: Any, staying: Any, slots: Any) -> Chunk:
+    def exchange(self, chunk: Chunk, leaving: Numbers, staying: Numbers, slots: Numbers) -> Chunk:
         """Puts the elements of a chunk that stay into slots, and gives those that leave."""
         passing = Passing(self._capacity, leaving, staying, slots)
         columns = []
@@ -46,9 +42,9 @@ class Store:
             if not self._kept[i].takes(column):
                 self._kept[i] = self._kept[i].loosened()
             columns.append(self._kept[i].exchange(column, passing))
-        return Chunk(self._structure, columns, len(passing))
+        return Chunk(self._structure, columns, len(leaving))
 
-    def take(self, slots: Any) -> Chunk:
+    def take(self, slots: Numbers) -> Chunk:
         """The elements in some slots."""
         return Chunk(self._structure, [kept.take(slots) for kept in self._kept], len(slots))
 
@@ -90,12 +86,14 @@ class _DenseSlots:
 
     def exchange(self, column: Column, passing: Passing) -> Dense:
         rows = column.joined()
-        left = np.empty((len(passing), *self._array.shape[1:]), self._array.dtype)
-        left[~passing.newcomers] = self._array[passing.from_slots]
-        left[passing.newcomers] = rows[passing.from_rows]
         if len(passing.slots):
             self._grow(int(passing.slots.max()) + 1)
-            self._array[passing.slots] = rows[passing.staying]
+        left = np.empty((len(passing.leaving), *self._array.shape[1:]), self._array.dtype)
+        if self._array.dtype == object:
+            _exchange_objects(self._array, rows, passing, left)
+        else:
+            rows = np.ascontiguousarray(rows)
+            exchange_rows(self._array, rows, *passing, left)
         return Dense(left)
 
     def take(self, slots: Numbers) -> Dense:
@@ -106,6 +104,14 @@ class _DenseSlots:
             larger = np.empty((max(count, 2 * len(self._array)), *self._array.shape[1:]), self._array.dtype)
             larger[: len(self._array)] = self._array
             self._array = larger
+
+
+def _exchange_objects(kept: Array, rows: Array, passing: Passing, left: Array) -> None:
+    """What the core does, for rows that are objects."""
+    new = passing.leaving >= passing.capacity
+    left[~new] = kept[passing.leaving[~new]]
+    left[new] = rows[passing.leaving[new] - np.uint64(passing.capacity)]
+    kept[passing.slots] = rows[passing.staying]
 
 
 class _LooseSlots:
@@ -119,9 +125,10 @@ class _LooseSlots:
         return self
 
     def exchange(self, column: Column, passing: Passing) -> Listed:
-        old = iter([self._rows[slot] for slot in passing.from_slots.tolist()])
-        new = iter([column.row(i) for i in passing.from_rows.tolist()])
-        left = [next(new if is_new else old) for is_new in passing.newcomers.tolist()]
+        left = [
+            self._rows[number] if number < passing.capacity else column.row(number - passing.capacity)
+            for number in passing.leaving.tolist()
+        ]
         for i, slot in zip(passing.staying.tolist(), passing.slots.tolist(), strict=True):
             if slot >= len(self._rows):
                 self._rows.extend([None] * (slot + 1 - len(self._rows)))

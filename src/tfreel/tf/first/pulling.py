@@ -92,7 +92,8 @@ class Pulled:
         # What does not use the keys does not see what stands in their place.
         columns = [records.keys() if with_keys else records.values, records.values]
         try:
-            return program.for_rows(columns, len(records))
+            parts = program.for_rows(columns, len(records))
+            return [concatenated(same) for same in zip(*(part.columns for part in parts), strict=True)]
         except Exception:  # noqa: BLE001 - any: it is raised again for its row
             return self._until_failure(program, columns, len(records))
 

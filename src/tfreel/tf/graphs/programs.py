@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfreel.tf.graphs.operations import Run, flat_values, needed
-from tfreel.tf.graphs.rows import Column, collected, concatenated, repeated
+from tfreel.tf.graphs.rows import Column, collected, repeated
 from tfreel.tf.values.handles import Handle, replaced
 from tfreel.tf.values.specs import spec_of
 from tfreel.threads import in_threads, thread_count
 
 _ROWS_PER_PART = 4  # of heavy work, such as decoding an image: less than this is not worth a thread
+
+
+class Part(NamedTuple):
+    """The results for some elements: a column for each, and how many rows they have."""
+
+    columns: list[Column]
+    rows: int
 
 
 class Program:
@@ -39,22 +46,22 @@ class Program:
         run = Run({self._source: values})
         return [run.value_of(each) if isinstance(each, Handle) else each for each in self._outputs]
 
-    def for_rows(self, columns: list[Column], count: int) -> list[Column]:
-        """The results for many elements, from several threads where the work is heavy enough for these."""
+    def for_rows(self, columns: list[Column], count: int) -> list[Part]:
+        """The results for many elements; in parts, from several threads, where the work is heavy enough."""
         drawn = {node: _row_by_row(node, _no_column, count) for node in self._nodes if _is_drawn(node)}
         parts = min(-(-count // _ROWS_PER_PART), 4 * thread_count()) if self._heavy else 1
         if parts <= 1:
-            return self._for_part(columns, drawn, count)
+            return [Part(self._for_part(columns, drawn, count), count)]
         bounds = [count * i // parts for i in range(parts + 1)]
         pieces = list(pairwise(bounds))
 
-        def work(piece: tuple[int, int], _: object) -> list[Column]:
+        def work(piece: tuple[int, int], _: object) -> Part:
             begin, end = piece
             mine = {node: [each.part(begin, end) for each in found] for node, found in drawn.items()}
-            return self._for_part([each.part(begin, end) for each in columns], mine, end - begin)
+            made = self._for_part([each.part(begin, end) for each in columns], mine, end - begin)
+            return Part(made, end - begin)
 
-        done = in_threads(work, pieces)
-        return [concatenated(same) for same in zip(*done, strict=True)]
+        return in_threads(work, pieces)
 
     def _for_part(self, columns: list[Column], drawn: dict[Any, list[Column]], count: int) -> list[Column]:
         done: dict[Any, list[Column]] = {self._source: columns, **drawn}
