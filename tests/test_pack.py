@@ -277,6 +277,31 @@ def test_split_folders_of_the_source_are_kept(tmp_path: Path) -> None:
     assert report.classes == {0: "apple", 1: "orange"}
 
 
+@pytest.mark.parametrize("around", ["flowers", "a/b/c"])
+def test_a_folder_around_all_class_folders_is_no_class(tmp_path: Path, around: str) -> None:
+    inner = photo_folder(tmp_path / "source" / around, {"apple": 3, "orange": 3})
+    (tmp_path / "source" / "LICENSE").write_text("free")
+    report = tfreel.pack(tmp_path / "source", tmp_path / "a")
+    assert report.classes == {0: "apple", 1: "orange"}
+    tfreel.pack(inner, tmp_path / "b")
+    shard = "train-00000-of-00001.tfrecord"
+    assert (tmp_path / "a" / shard).read_bytes() == (tmp_path / "b" / shard).read_bytes()
+    assert "LICENSE" in (tmp_path / "a" / "rejects.jsonl").read_text()
+
+
+def test_split_folders_with_a_folder_around_them_are_splits_too(tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        photo_folder(tmp_path / "source" / "set" / split, {"apple": 2, "orange": 2})
+    report = tfreel.pack(archive(tmp_path / "source", tmp_path / "set.zip"), tmp_path / "out")
+    assert {name: split.records for name, split in report.splits.items()} == {"train": 4, "test": 4}
+    assert report.classes == {0: "apple", 1: "orange"}
+
+
+def test_one_class_folder_is_a_class(tmp_path: Path) -> None:
+    report = tfreel.pack(photo_folder(tmp_path / "photos", {"apple": 3}), tmp_path / "out")
+    assert report.classes == {0: "apple"}
+
+
 def test_lists_of_files_are_splits(tmp_path: Path) -> None:
     photos = photo_folder(tmp_path / "photos", {"apple": 4, "orange": 4})
     (photos / "train.txt").write_text("apple/0.png 0\n./apple/1\n\norange\\0.png\norange/1.png 1\n")

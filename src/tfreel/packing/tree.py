@@ -9,7 +9,7 @@ import stat
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tfreel import _core
 from tfreel.errors import UnsafeInputError
@@ -182,6 +182,31 @@ class Directory(Tree):
         if data is not None and len(data) <= limit:
             return data
         return _read_regular(self._full(name), limit, follow_link=self._follow)
+
+
+class Below(Tree):
+    """A folder of a tree, as a tree of its own."""
+
+    def __init__(self, tree: Tree, folder: str) -> None:
+        super().__init__(tree.path)
+        self.in_order = tree.in_order
+        self._tree = tree
+        self._prefix = f"{folder}/"
+        entries = {}
+        for name, entry in tree.entries.items():
+            if name.startswith(self._prefix):
+                own = name.removeprefix(self._prefix)
+                entries[own] = replace(entry, name=own)
+            else:
+                self.skipped.append(Remark(name, f"not in {display(folder)}/, where all pictures are"))
+        self.entries = entries
+        self.skipped += tree.skipped
+
+    def read(self, name: str, limit: int = LARGEST_FILE_BYTES) -> bytes:
+        return self._tree.read(self._prefix + name, limit)
+
+    def read_ahead(self, names: Sequence[str]) -> None:
+        self._tree.read_ahead([self._prefix + name for name in names])
 
 
 class FileList(Tree):

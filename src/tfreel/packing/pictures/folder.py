@@ -11,7 +11,7 @@ from tfreel.packing.labels import Labels, class_ids, labelling
 from tfreel.packing.pictures.picture import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
 from tfreel.packing.pictures.splits import listed_splits, split_folders, split_lists
 from tfreel.packing.source import Item, Remark, digest
-from tfreel.packing.tree import FileList, Tree
+from tfreel.packing.tree import Below, FileList, Tree
 
 _CLASS_FEATURES = {
     "image/class/label": FixedLenFeature([], "int64"),
@@ -46,13 +46,22 @@ def opened(files: Tree | Sequence[str], options: Options) -> ImageFolder:
         ValueError: The lists are not of the same length.
     """
     if isinstance(files, Tree):
-        return ImageFolder(files, options)
+        return ImageFolder(_unwrapped(files) if options.labels in (None, "folder") else files, options)
     tree, labels = FileList(files), options.labels
     if isinstance(labels, (list, tuple)):
         if len(labels) != len(files):
             raise ValueError(f"there are {len(files):,} files and {len(labels):,} labels")
         options = replace(options, labels=dict(zip(tree.entries, labels, strict=True)))
     return ImageFolder(tree, options)
+
+
+def _unwrapped(tree: Tree) -> Tree:
+    """The folder with the class folders in it, if that is all there is: archives often have one around."""
+    pictures = tree.names(suffix=SUFFIXES)
+    heads = {name.partition("/")[0] for name in pictures}
+    if len(heads) != 1 or split_folders(tree) or any(name.count("/") < 2 for name in pictures):
+        return tree
+    return _unwrapped(Below(tree, heads.pop()))
 
 
 class ImageFolder(PictureListing):
