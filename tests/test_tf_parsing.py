@@ -112,6 +112,24 @@ def test_varlen_features_of_different_lengths_become_dense_in_a_dataset() -> Non
     assert found == [[list(range(n)), list(range(n)), [n]] for n in (2, 0, 3)]
 
 
+def test_rows_of_different_lengths_are_padded() -> None:
+    records = [tfreel.encode({"x": np.arange(2 * n), "y": ["s"] * (n + 1)}) for n in (1, 0, 2)]
+    features = {
+        "x": tf.io.FixedLenSequenceFeature([2], tf.int64, allow_missing=True),
+        "y": tf.io.RaggedFeature(tf.string),
+    }
+    dataset = tf.data.Dataset.from_tensor_slices(records)
+    dataset = dataset.map(lambda record: tf.io.parse_single_example(record, features))
+    values = {"x": tf.constant(-1, tf.int64), "y": "-"}
+    (batch,) = dataset.padded_batch(3, padding_values=values).as_numpy_iterator()
+    assert batch["x"].tolist() == [[[0, 1], [-1, -1]], [[-1, -1]] * 2, [[0, 1], [2, 3]]]
+    assert batch["y"].tolist() == [[b"s", b"s", b"-"], [b"s", b"-", b"-"], [b"s"] * 3]
+    (batch,) = dataset.padded_batch(3, {"x": [3, 4], "y": [None]}).as_numpy_iterator()
+    assert batch["x"].tolist()[0] == [[0, 1, 0, 0], [0] * 4, [0] * 4]
+    with pytest.raises(tf.errors.DataLossError):
+        list(dataset.padded_batch(3, {"x": [1, 2], "y": [None]}))
+
+
 def test_the_records_before_a_bad_one_come_first() -> None:
     records = [tfreel.encode({"x": i}) for i in range(5)] + [b"\xff"] + [tfreel.encode({"x": 9})]
     dataset = tf.data.Dataset.from_tensor_slices(records)

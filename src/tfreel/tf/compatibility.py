@@ -62,13 +62,21 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         ("tf.io.parse_example", "tf.io.parse_single_example", "tf.io.parse_sequence_example"),
         "Records are read by protobuf's rules where TensorFlow's own parser drops or refuses what is legal:"
-        " [differences.md](differences.md).",
+        " [differences.md](differences.md). Partitions of a RaggedFeature are always checked, and a missing"
+        " one has no rows. A SparseFeature with more positions than values is an InvalidArgumentError.",
+    ),
+    Difference(
+        ("tf.RaggedTensor",),
+        "That all rows are of one length is not kept: `uniform_row_length` is None, and the static shape has"
+        " None there. Reductions are over all values or over each row; `concat`, `gather` and `tile` take"
+        " dense tensors only.",
     ),
     Difference(
         ("tf.io.TFRecordWriter",),
         "The file has its name when it is closed, whole; an old one stays until then. A writer that is"
-        " dropped without `close()` leaves nothing behind but a warning. Folders that are missing are not"
-        " made, as in TensorFlow.",
+        " dropped without `close()` leaves nothing behind but a warning, one whose `with` block ends with an"
+        " error leaves nothing. Without a level, compression is faster and a few percent weaker. Folders that"
+        " are missing are not made, as in TensorFlow.",
     ),
     Difference(
         ("tf.train.Example", "tf.train.SequenceExample"),

@@ -8,7 +8,8 @@ import numpy as np
 
 from tfreel.tf.data.batch_specs import with_first
 from tfreel.tf.errors import DataLossError
-from tfreel.tf.graphs.rows import Column
+from tfreel.tf.graphs.ragged_rows import RaggedRows, plain
+from tfreel.tf.graphs.rows import Column, Dense
 from tfreel.tf.values import nest
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype
@@ -63,6 +64,9 @@ class Padding:
         Raises:
             DataLossError: One is larger than the shape to which it should be padded.
         """
+        made = self._at_once(leaf, column)
+        if made is not None:
+            return made
         rows = [column.row(i) for i in range(len(column))]
         shape = self._target(leaf, [row.shape for row in rows])
         made = np.full((len(rows), *shape), self._value(leaf, rows[0]), rows[0].dtype)
@@ -74,6 +78,21 @@ class Padding:
                 )
             place: tuple[Any, ...] = (i, *(slice(size) for size in row.shape))
             made[place] = row
+        return made
+
+    def _at_once(self, leaf: int, column: Column) -> Array | None:
+        """The same for rows that are one array already, or differ in their first size alone; else None."""
+        if isinstance(column, Dense):
+            inner = column.array.shape[1:]
+            return column.array if self._target(leaf, [inner]) == inner else None
+        if type(column) is not RaggedRows:
+            return None
+        lengths, flat = column.ragged.lengths, plain(column.ragged.trimmed().flat_values)
+        shape = self._target(leaf, [(int(lengths.max(initial=0)), *flat.shape[1:])])
+        if shape[1:] != flat.shape[1:] or (lengths > shape[0]).any():
+            return None
+        made = np.full((len(lengths), *shape), self._value(leaf, flat), flat.dtype)
+        made[np.arange(shape[0]) < lengths[:, np.newaxis]] = flat
         return made
 
     def _target(self, leaf: int, found: list[tuple[int, ...]]) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ from tfreel.tf.values.handles import (
     SparseValue,
     handle_class,
     is_promised,
+    is_ragged,
     replaced,
     unwrap,
     wrap,
@@ -46,6 +47,8 @@ class Operation:
         heavy: Whether a row is enough work for a thread of its own.
         draws: Whether it draws random numbers, and so has to be run for one row behind the other. Such an
             operation takes no tensors.
+        of_ragged: What is called instead, with the operation, its arguments and its options, where one of
+            these is a ragged tensor.
     """
 
     def __init__(
@@ -56,16 +59,20 @@ class Operation:
         *,
         heavy: bool = False,
         draws: bool = False,
+        of_ragged: Kernel | None = None,
     ) -> None:
         self.kernel = kernel
         self.heavy = heavy
         self.draws = draws
+        self.of_ragged = of_ragged
         self.infer = infer or functools.partial(probed, kernel)
         self.rows = rows
         functools.update_wrapper(self, kernel)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         options.pop("name", None)
+        if self.of_ragged is not None and any(map(is_ragged, args)):
+            return self.of_ragged(self, *args, **options)
         if is_promised(args) or is_promised(options):
             return Node(self, args, options).results()
         return wrap(self.kernel(*unwrap(args), **unwrap(options)))
@@ -75,10 +82,14 @@ class Operation:
 
 
 def operation(
-    *, infer: Kernel | None = None, rows: Kernel | None = None, heavy: bool = False
+    *,
+    infer: Kernel | None = None,
+    rows: Kernel | None = None,
+    heavy: bool = False,
+    of_ragged: Kernel | None = None,
 ) -> Callable[[Kernel], Operation]:
     """Makes an operation of a kernel. The options are told in `Operation`."""
-    return lambda kernel: Operation(kernel, infer, rows, heavy=heavy)
+    return lambda kernel: Operation(kernel, infer, rows, heavy=heavy, of_ragged=of_ragged)
 
 
 class Node:

@@ -16,7 +16,7 @@ from tfreel.tf.ops.shaping import tensors, unstack
 from tfreel.tf.ops.static import invalid_argument, one_number
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype, int32
-from tfreel.tf.values.handles import Array, Handle
+from tfreel.tf.values.handles import Array, Handle, is_ragged
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.tensor import Tensor
 
@@ -116,6 +116,8 @@ def _clipped(value: Any, least: Any, most: Any) -> Any:
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: Any = None) -> Any:
     """The values, at the least or the greatest allowed where they are beyond."""
     value = convert_to_tensor(t)
+    if is_ragged(value):
+        return _clipped(value, clip_value_min, clip_value_max)
     if not isinstance(value, Tensor):
         raise TypeError("clip_by_value takes dense tensors")
     return _clipped(*of_one_dtype([value, clip_value_min, clip_value_max]))

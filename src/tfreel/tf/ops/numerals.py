@@ -9,6 +9,7 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import operation
+from tfreel.tf.ops.operators import in_rows
 from tfreel.tf.ops.static import spec
 from tfreel.tf.ops.text import each_text, texts
 from tfreel.tf.values.convert import array
@@ -47,7 +48,7 @@ def _decimal(text: bytes) -> float:
     raise _refused(text)
 
 
-@operation(infer=lambda input, out_type=float32: TensorSpec(spec(input).shape, out_type))
+@operation(infer=lambda input, out_type=float32: TensorSpec(spec(input).shape, out_type), of_ragged=in_rows)
 def to_number(input: Any, out_type: Any = float32) -> Array:
     """The number that each string tells."""
     wanted, made = as_dtype(out_type), texts(input)
@@ -84,7 +85,7 @@ def _filled(text: str, width: int, fill: str) -> bytes:
     return (text.ljust(width) if fill == "-" else text.rjust(width)).encode()
 
 
-@operation(infer=lambda input, *args, **options: TensorSpec(spec(input).shape, string))
+@operation(infer=lambda input, *args, **options: TensorSpec(spec(input).shape, string), of_ragged=in_rows)
 def as_string(
     input: Any,
     precision: int = -1,

@@ -17,7 +17,7 @@ from tfreel.tf.graphs.rows import Column, Dense, aligned, all_dense, is_column
 from tfreel.tf.ops.conversion import convert_to_tensor, of_one_dtype
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype
-from tfreel.tf.values.handles import Array, Handle
+from tfreel.tf.values.handles import Array, Handle, is_ragged
 from tfreel.tf.values.tensor import Tensor
 
 _ARRAYS = (np.ndarray, np.generic)
@@ -74,13 +74,22 @@ def elementwise(kernel: Callable[..., Any]) -> Operation:
 
     The tensors must be positional, and nothing else may be that NumPy would broadcast.
     """
-    return Operation(kernel, rows=on_rows(kernel))
+    return Operation(kernel, rows=on_rows(kernel), of_ragged=in_rows)
+
+
+def in_rows(compute: Operation, *args: Any, **options: Any) -> Any:
+    """An operation on each value alone, of ragged tensors: the rows stay as they are."""
+    from tfreel.tf.ops.ragged_math import mapped
+
+    return mapped(compute)(*args, **options)
 
 
 class Binary(Operation):
     """An operation on two tensors, of which a Python value takes the dtype of the other."""
 
     def __call__(self, x: Any, y: Any, name: Any = None) -> Any:
+        if is_ragged(x) or is_ragged(y):
+            return in_rows(self, x, y)
         return super().__call__(*self.converted(x, y))
 
     def converted(self, x: Any, y: Any) -> list[Any]:

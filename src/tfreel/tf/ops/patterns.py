@@ -15,6 +15,7 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import operation
+from tfreel.tf.ops.operators import in_rows
 from tfreel.tf.ops.static import spec
 from tfreel.tf.ops.text import each_text, texts
 from tfreel.tf.values.dtypes import bool_, string
@@ -58,7 +59,7 @@ def _one(value: Any) -> str:
     return _text(made.item())
 
 
-@operation(infer=lambda input, pattern: TensorSpec(spec(input).shape, bool_))
+@operation(infer=lambda input, pattern: TensorSpec(spec(input).shape, bool_), of_ragged=in_rows)
 def regex_full_match(input: Any, pattern: Any) -> Array:
     """Whether a pattern matches the whole of each string."""
     wanted = _compiled(_one(pattern))
@@ -67,6 +68,7 @@ def regex_full_match(input: Any, pattern: Any) -> Array:
 
 @operation(
     infer=lambda input, pattern, rewrite, replace_global=True: TensorSpec(spec(input).shape, string),
+    of_ragged=in_rows,
 )
 def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True) -> Array:
     r"""The strings with what a pattern matches rewritten: ``\0`` is the match, ``\1`` its first group."""

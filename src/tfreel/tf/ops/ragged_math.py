@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,21 +12,22 @@ from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import Operation
 from tfreel.tf.ops import operators
 from tfreel.tf.ops.ragged_parts import flat_of, nested_splits, with_flat
-from tfreel.tf.values.handles import Handle, RaggedValue
+from tfreel.tf.values.handles import RaggedValue, is_ragged
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import RaggedTensorSpec
 
 
-def _mapped(compute: Operation) -> Operation:
-    """The same operation for ragged tensors."""
+@functools.cache
+def mapped(compute: Operation) -> Operation:
+    """The operation for ragged tensors that does the same with each of their values."""
 
-    def kernel(x: Any, *others: Any) -> RaggedValue:
-        like = x if isinstance(x, RaggedValue) else next(y for y in others if isinstance(y, RaggedValue))
-        return with_flat(like, compute.kernel(*(_flat_like(like, each) for each in (x, *others))))
+    def kernel(*args: Any, **options: Any) -> RaggedValue:
+        like = next(each for each in args if isinstance(each, RaggedValue))
+        return with_flat(like, compute.kernel(*(_flat_like(like, each) for each in args), **options))
 
-    def infer(*given: Any) -> RaggedTensorSpec:
-        like = next(each for each in given if isinstance(each, RaggedTensorSpec))
-        flat = compute.infer(*(_flat_spec(each) for each in given))
+    def infer(*args: Any, **options: Any) -> RaggedTensorSpec:
+        like = next(each for each in args if isinstance(each, RaggedTensorSpec))
+        flat = compute.infer(*(_flat_spec(each) for each in args), **options)
         return RaggedTensorSpec(like.shape, flat.dtype, like.ragged_rank, like.row_splits_dtype)
 
     kernel.__name__ = compute.kernel.__name__
@@ -94,14 +96,8 @@ _OTHERS: dict[str, Operation] = {
 
 def arithmetic() -> dict[str, Callable[..., Any]]:
     """The methods of a class of ragged tensors that compute."""
-    methods: dict[str, Callable[..., Any]] = {}
-    for name, compute in _BINARY.items():
-        ragged = _mapped(compute)
-        methods[f"__{name}__"] = _plain(ragged)
-        methods[f"__r{name}__"] = _reflected(ragged)
-    for name, compute in _OTHERS.items():
-        methods[f"__{name}__"] = _plain(_mapped(compute))
-    return methods
+    methods = {f"__{name}__": _plain(compute) for name, compute in (_BINARY | _OTHERS).items()}
+    return methods | {f"__r{name}__": _reflected(compute) for name, compute in _BINARY.items()}
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -110,7 +106,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Raises:
         InvalidArgumentError: There are several ragged tensors, of different rows.
     """
-    ragged = [each for each in (*args, *kwargs.values()) if _is_ragged(each)]
+    ragged = [each for each in (*args, *kwargs.values()) if is_ragged(each)]
     if not ragged:
         return op(*args, **kwargs)
     for each in ragged[1:]:
@@ -120,9 +116,5 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return ragged[0].with_flat_values(flat)
 
 
-def _is_ragged(given: Any) -> bool:
-    return isinstance(given, Handle) and hasattr(given, "ragged_rank")
-
-
 def _values_of(given: Any) -> Any:
-    return given.flat_values if _is_ragged(given) else given
+    return given.flat_values if is_ragged(given) else given

@@ -82,7 +82,13 @@ def _reduction(name: str, compute: Compute, kinds: str, exact: str = "") -> Oper
 
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = f"`tf.{name}` along some axes, or all."
-    return Operation(kernel, infer, rows)
+    return Operation(kernel, infer, rows, of_ragged=_of_ragged)
+
+
+def _of_ragged(compute: Operation, *args: Any, **options: Any) -> Any:
+    from tfreel.tf.ops.ragged_reductions import reduced
+
+    return reduced(compute, *args, **options)
 
 
 def _sum(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError, OutOfRangeError
 from tfreel.tf.graphs.operations import Operation, operation
+from tfreel.tf.ops.operators import in_rows
 from tfreel.tf.ops.static import has_specs, invalid_argument, spec, whole_numbers
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype, int32, int64, string
@@ -56,7 +57,7 @@ def _check_unit(unit: str) -> bool:
     return unit == "UTF8_CHAR"
 
 
-@operation(infer=_same_shape(int32))
+@operation(infer=_same_shape(int32), of_ragged=in_rows)
 def length(input: Any, unit: str = "BYTE") -> Array:
     """The number of bytes, or of characters, of each string."""
     return each_text(_characters if _check_unit(unit) else len, texts(input), np.int32)
@@ -73,7 +74,7 @@ def _cut(text: bytes, pos: int, length: int, *, characters: bool) -> bytes:
     return text[bounds[begin] : bounds[end]]
 
 
-@operation()
+@operation(of_ragged=in_rows)
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Array:
     """The part of each string from a position on, of a length."""
     characters = _check_unit(unit)
@@ -210,14 +211,14 @@ def _cased(name: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[str
 
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = f"`tf.strings.{name}`: the same letters in {name} case."
-    return Operation(kernel, infer=_TEXT_TO_TEXT)
+    return Operation(kernel, infer=_TEXT_TO_TEXT, of_ragged=in_rows)
 
 
 lower = _cased("lower", bytes.lower, str.lower)
 upper = _cased("upper", bytes.upper, str.upper)
 
 
-@operation(infer=_TEXT_TO_TEXT)
+@operation(infer=_TEXT_TO_TEXT, of_ragged=in_rows)
 def strip(input: Any) -> Array:
     """The strings without white space around them."""
     return each_text(bytes.strip, texts(input))

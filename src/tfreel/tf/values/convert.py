@@ -8,7 +8,7 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.values.dtypes import DType, as_dtype
-from tfreel.tf.values.handles import Array, Handle, TensorList
+from tfreel.tf.values.handles import Array, Handle, RaggedValue, SparseValue, TensorList
 from tfreel.tf.values.shapes import TensorShape
 
 _INT32 = np.iinfo(np.int32)
@@ -34,6 +34,11 @@ def array(value: Any, dtype: Any = None) -> Array:
         return _of_text(value, wanted)
     if isinstance(value, (np.ndarray, np.generic)):
         return _of_array(np.asarray(value), wanted)
+    if isinstance(value, (SparseValue, RaggedValue)):
+        raise ValueError(
+            "Attempt to convert a sparse or ragged tensor to a Tensor: tf.sparse.to_dense(sparse) and"
+            " ragged.to_tensor() make dense ones, .values gives the values alone"
+        )
     if isinstance(value, TensorShape):
         value = _known_sizes(value)
     if isinstance(value, (bytearray, memoryview)):

@@ -9,7 +9,7 @@ code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,8 @@ class Handle:
     """Base of the things that stand for values."""
 
     __slots__ = ("_held", "_source")
+
+    is_ragged: ClassVar[bool] = False
 
     _held: Any
     _source: Source | None
@@ -158,6 +160,11 @@ def unwrap(argument: Any) -> Any:
     if kind is dict:
         return {key: unwrap(each) for key, each in argument.items()}
     return argument
+
+
+def is_ragged(argument: object) -> bool:
+    """Whether it is a ragged tensor."""
+    return isinstance(argument, Handle) and argument.is_ragged
 
 
 def is_promised(argument: Any) -> bool:

@@ -32,6 +32,8 @@ class RaggedTensor(Handle):
 
     __slots__ = ()
 
+    is_ragged = True
+
     __array_priority__ = 100  # NumPy's operators leave the work to ours
 
     from_row_splits = staticmethod(made.from_row_splits)
