@@ -199,7 +199,7 @@ TABLE: dict[str, dict[str, str]] = {
             "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List SequenceExample"
         ),
     },
-    "tf.compat": {},
+    "tf.compat": {"ops.plain_text": "as_bytes as_str=as_text as_str_any as_text"},
 }
 
 # What old programs find in `tf` itself, and new ones in `tf.compat.v1`.

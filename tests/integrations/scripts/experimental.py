@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from integrations.scripts.builders import example, int64s, numbered, numbered_spec, shards, write
+from integrations.scripts.results import raised
 
 
 def _list(ds: Any) -> list[Any]:
@@ -92,6 +93,8 @@ def names_by_longer_paths(tf: Any, folder: Path) -> Any:
         tf.compat.as_bytes("ä"),
         tf.compat.as_text(b"x"),
         tf.compat.as_str(b"x"),
+        tf.compat.as_str_any(5),
+        raised(tf, lambda: tf.compat.as_bytes(5)),
     )
 
 

@@ -205,3 +205,16 @@ def random_sampling_of_datasets(tf: Any, folder: Path) -> Any:
     even = dataset.sample_from_datasets(parts, seed=7)
     uneven = dataset.sample_from_datasets(parts, weights=[0.7, 0.2, 0.1], seed=7, stop_on_empty_dataset=True)
     return sorted(_list(even)), set(_list(uneven)) <= set(_list(even)), even.element_spec
+
+
+def repeated_after_other_steps_and_read_again(tf: Any, folder: Path) -> Any:
+    """At its end, repeat begins its input once more, unless the shuffle is right below."""
+    ds = tf.data.Dataset.range(5).shuffle(8, seed=36)
+    variants = (
+        *(ds.repeat(2), ds.batch(2).repeat(2), ds.map(lambda x: x + 1).repeat(3), ds.skip(0).repeat(2)),
+        *(ds.repeat(2).repeat(2), ds.batch(5).repeat(2).repeat(2), ds.repeat(2).batch(5).repeat(2)),
+        *(ds.concatenate(ds).repeat(2), tf.data.Dataset.zip((ds, ds)).repeat(2), ds.cache().repeat(2)),
+        ds.batch(5).repeat(2).take(2),
+        ds.batch(5).repeat(1),
+    )
+    return [[list(variant) for _ in range(3)] for variant in variants]

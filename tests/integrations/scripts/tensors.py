@@ -97,7 +97,6 @@ def checks(tf: Any, folder: Path) -> Any:
         raised(tf, lambda: debug.assert_equal([1], [1])),
         raised(tf, lambda: debug.assert_greater([1], [2])),
         raised(tf, lambda: debug.assert_rank(tf.zeros([2]), 2)),
-        raised(tf, lambda: debug.assert_shapes([(tf.zeros([2, 3]), ("N", 4))])),
         raised(tf, lambda: debug.Assert(False, ["no"])),
     )
 

@@ -82,14 +82,6 @@ def compared_text(tf: Any, folder: Path) -> Any:
     )
 
 
-def hashed_text(tf: Any, folder: Path) -> Any:
-    return tf.strings.to_hash_bucket_fast(["a", "b", "hello"], 1000)
-
-
-def unicode_text(tf: Any, folder: Path) -> Any:
-    return tf.strings.unicode_decode("grüße", "UTF-8"), tf.strings.unicode_encode([103, 252], "UTF-8")
-
-
 def labels_looked_up(tf: Any, folder: Path) -> Any:
     keys = tf.constant(["cat", "dog"])
     table = tf.lookup.StaticHashTable(

@@ -82,6 +82,17 @@ class Stage(Protocol):
         """How many elements there are, `INFINITE` or `UNKNOWN`."""
 
 
+def begin_in_vain(stage: Any) -> None:
+    """Begins a stage as TensorFlow's `repeat` does once too often: shuffles draw an order for nobody then."""
+    if hasattr(stage, "begin_in_vain"):
+        stage.begin_in_vain()
+        return
+    below = [getattr(stage, name, None) for name in ("_source", "_groups", "_paths")]
+    for each in (*below, *getattr(stage, "_stages", ())):
+        if each is not None:
+            begin_in_vain(each)
+
+
 def single(structure: Any, values: list[Any]) -> Chunk:
     """A chunk of one element."""
     return Chunk(structure, [collected([value]) for value in values], 1)

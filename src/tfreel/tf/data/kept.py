@@ -24,6 +24,9 @@ class KeptInFile:
         self._path = f"{path}.tfrecord"
         self.specs = source.specs
 
+    def begin_in_vain(self) -> None:
+        """Does nothing: what is kept is there."""
+
     def chunks(self, most: int | None) -> Iterator[Item]:
         return self._kept() if os.path.exists(self._path) else self._keeping()
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfreel._core import Philox, ShuffleBuffer
-from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Chunk, Fault, Item, Stage
+from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Chunk, Fault, Item, Stage, begin_in_vain
 from tfreel.tf.data.pieces import Pieces
 from tfreel.tf.data.shuffle_store import Store
 from tfreel.tf.errors import FailedPreconditionError
@@ -32,6 +32,7 @@ class Taken:
     def __init__(self, source: Stage, count: int) -> None:
         self._source = source
         self._count = count
+        self.idle = count < 0
         self.specs = source.specs
 
     def chunks(self, most: int | None) -> Iterator[Item]:
@@ -63,6 +64,7 @@ class Skipped:
     def __init__(self, source: Stage, count: int) -> None:
         self._source = source
         self._count = count
+        self.idle = count == 0
         self.specs = source.specs
 
     def chunks(self, most: int | None) -> Iterator[Item]:
@@ -92,6 +94,7 @@ class Sharded:
         self._source = source
         self._shards = shards
         self._index = index
+        self.idle = shards == 1
         self.specs = source.specs
 
     def chunks(self, most: int | None) -> Iterator[Item]:
@@ -149,6 +152,7 @@ class Repeated:
     def __init__(self, source: Stage, count: int) -> None:
         self._source = source
         self._count = count
+        self.idle = count == 1
         self.specs = source.specs
 
     def chunks(self, most: int | None) -> Iterator[Item]:
@@ -159,6 +163,15 @@ class Repeated:
                 yield item
             if empty and self._count < 0:
                 return
+        if self._count > 1 and not self._shuffles():
+            begin_in_vain(self._source)
+
+    def _shuffles(self) -> bool:
+        """Whether there is a shuffle right below, of which and itself TensorFlow makes one stage."""
+        below: Any = self._source
+        while getattr(below, "idle", False):
+            below = below._source
+        return isinstance(below, Shuffled)
 
     def cardinality(self) -> int:
         count = self._source.cardinality()
@@ -183,6 +196,11 @@ class Shuffled:
         self._seeds = seeds or (random.getrandbits(64), random.getrandbits(64))
         self._parent = Philox(*self._seeds) if anew else None
         self.specs = source.specs
+
+    def begin_in_vain(self) -> None:
+        """Draws the order of a pass that nobody makes."""
+        if self._parent is not None:
+            self._parent.take(2)
 
     def chunks(self, most: int | None) -> Iterator[Item]:
         seeds = self._seeds if self._parent is None else map(int, self._parent.take(2))
@@ -212,6 +230,9 @@ class Cached:
         self._kept: list[Chunk] | None = None
         self.specs = source.specs
 
+    def begin_in_vain(self) -> None:
+        """Does nothing: what is kept is there."""
+
     def chunks(self, most: int | None) -> Iterator[Item]:
         if self._kept is not None:
             yield from self._kept
@@ -236,6 +257,10 @@ class Concatenated:
     def __init__(self, first: Stage, second: Stage) -> None:
         self._stages = (first, second)
         self.specs = common(first.specs, second.specs)
+
+    def begin_in_vain(self) -> None:
+        """Begins the first only."""
+        begin_in_vain(self._stages[0])
 
     def chunks(self, most: int | None) -> Iterator[Item]:
         for stage in self._stages:
