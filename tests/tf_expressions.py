@@ -1,5 +1,11 @@
 """Expressions that mean the same in TensorFlow and in `tfreel.tf`, one in a line."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
 EXACT = r"""
 tf.constant(1.0)+np.array([1.])
 tf.constant(1.0)+np.float64(1.)
@@ -732,6 +738,20 @@ tf.reshape('a',[1])
 tf.reshape(tf.constant([[1,2],[3,4]]),tf.constant([-1]))
 tf.reshape([1,2,3,4],[tf.constant(2),2])
 tf.truediv(7,2)
+tf.argmax(5)
+tf.argsort(5)
+tf.sort(5)
+tf.cumsum(5)
+tf.where(True)
+tf.reduce_sum(5,0)
+tf.math.top_k(5)
+tf.gather(5,0)
+tf.gather([1,2],tf.constant([1],tf.uint8))
+tf.gather([1,2],tf.constant([1],tf.int16))
+tf.sequence_mask(tf.constant([2.5]))
+tf.math.reduce_std(tf.zeros([0]))
+tf.split(5,1)
+tf.repeat(5,2,axis=0)
 tf.math.subtract(5,3)
 tf.argmax([])
 """.strip().splitlines()
@@ -1102,4 +1122,156 @@ tf.range(0.,3.,0.3)
 tf.range(1.,-1.,-0.3)
 tf.cumsum([0.1,0.2,0.3])
 tf.matmul([[0.1,0.2]],[[3.],[4.]])
+""".strip().splitlines()
+
+# Columns for functions of `x`.
+NUMBERS = np.random.default_rng(0)
+COLUMNS: dict[str, list[Any]] = {
+    "whole numbers": list(NUMBERS.integers(0, 4, 7).astype(np.int32)),
+    "floats": list(NUMBERS.normal(size=7).astype(np.float32)),
+    "bools": list(NUMBERS.integers(0, 2, 7).astype(bool)),
+    "vectors": list(NUMBERS.integers(-3, 4, (6, 4))),
+    "pictures": list(NUMBERS.integers(0, 256, (5, 2, 3, 1)).astype(np.uint8)),
+    "matrices": list(NUMBERS.normal(size=(5, 2, 2)).astype(np.float32)),
+    "vectors of many lengths": [np.arange(n, dtype=np.float32) for n in (3, 0, 5, 1)],
+    "pictures of many sizes": [np.ones((n, 2, 1), np.uint8) for n in (3, 1, 5)],
+    "strings": [b"12", b"3", b"", b" 7 "],
+    "strings of one length": [b"abcd", b"efgh", b"ijkl"],
+}
+MAPPED = """
+x
+tf.cast(x, tf.float32)
+tf.cast(x, tf.uint8)
+tf.cast(x, tf.float32) / 255.0
+tf.cast(x, tf.int32) * 2 - 1
+tf.cast(x, tf.float32)[..., tf.newaxis]
+x + x
+x * tf.constant(2, x.dtype)
+x / 2
+x // 2
+x % 2
+-x
+abs(x)
+x > 1
+x == x
+x & x
+~x
+tf.maximum(x, 1)
+tf.clip_by_value(x, 0, 2)
+tf.clip_by_value(tf.cast(x, tf.float32), [0.0, 0.0], 1.0)
+tf.where(x > 1, x, -x)
+tf.where(x > 1)
+tf.where(tf.cast(x, tf.bool), 1.0, [1.0, 2.0])
+tf.sqrt(x)
+tf.exp(x)
+tf.sigmoid(x)
+tf.round(x)
+tf.square(x)
+tf.math.is_nan(x)
+tf.reshape(x, [-1])
+tf.reshape(x, [2, -1])
+tf.reshape(x, tf.shape(x))
+tf.reshape(x, [tf.size(x), 1])
+tf.reshape(x, [tf.shape(x)[0], -1])
+tf.squeeze(x)
+tf.squeeze(x, -1)
+tf.expand_dims(x, 0)
+tf.expand_dims(x, -1)
+tf.transpose(x)
+tf.transpose(x, [1, 0, 2])
+tf.stack([x, x])
+tf.stack([x, x], axis=-1)
+tf.stack([x, 1])
+tf.stack([tf.shape(x)[0], 3])
+[x, 1]
+tf.convert_to_tensor([tf.size(x), 1])
+tf.concat([x, x], 0)
+tf.concat([x, x], -1)
+tf.concat([x, [1, 2]], 0)
+tf.one_hot(x, 3)
+tf.one_hot(x, 3, axis=0)
+tf.one_hot(x, 3, on_value=5, off_value=1, dtype=tf.int64)
+tf.one_hot(x, 3, True, False)
+tf.one_hot(1, tf.size(x))
+tf.shape(x)
+tf.shape(x, out_type=tf.int64)
+tf.size(x)
+tf.rank(x)
+tf.zeros_like(x)
+tf.zeros(tf.shape(x))
+tf.fill([2, tf.size(x)], 7)
+tf.range(tf.size(x))
+tf.tile(x, [2])
+tf.pad(x, [[1, 2]])
+tf.pad(x, [[0, tf.size(x)]])
+tf.split(x, 2)
+tf.split(x, [1, -1])
+tf.unstack(tf.stack([x, x]))
+tf.reverse(x, [0])
+tf.repeat(x, 2)
+tf.repeat(x, tf.size(x))
+tf.broadcast_to(x, [2, 4])
+tf.gather(x, [0, 0])
+tf.gather([10, 11, 12, 13], x)
+tf.gather(x, 0)
+tf.boolean_mask(x, x > 0)
+x[x > 0]
+x[0]
+x[-1]
+x[1:]
+x[..., 0]
+x[:, ::-1]
+x[: tf.shape(x)[0] // 2]
+x[tf.shape(x)[0] - 1]
+x[100]
+tf.unique(x)[0]
+tf.sort(x)
+tf.argsort(x)
+tf.argmax(x)
+tf.argmax(x, axis=-1, output_type=tf.int32)
+tf.argmin(x, 0)
+tf.math.top_k(x, 2)
+tf.reduce_sum(x)
+tf.reduce_sum(x, -1)
+tf.reduce_mean(x)
+tf.reduce_mean(x, axis=0, keepdims=True)
+tf.reduce_max(x)
+tf.reduce_max(x, axis=[0])
+tf.reduce_min(x)
+tf.reduce_any(x)
+tf.reduce_all(x > 0)
+tf.math.reduce_std(tf.cast(x, tf.float32))
+tf.cumsum(x)
+tf.matmul(x, x)
+tf.slice(x, [1], [2])
+tf.slice(x, [0], [tf.size(x)])
+tf.sequence_mask(x, 5)
+tf.sequence_mask(x)
+tf.linspace(0.0, 1.0, tf.size(x))
+tf.strings.length(x)
+tf.strings.lower(x)
+tf.strings.split(x)
+tf.strings.split(x, "b")
+tf.strings.join([x, "-", x])
+tf.strings.substr(x, 0, 1)
+tf.strings.to_number(x)
+tf.strings.to_number(x, tf.int32)
+tf.strings.as_string(x)
+tf.strings.regex_replace(x, "[ab]", "-")
+tf.strings.regex_full_match(x, "a.*")
+tf.io.decode_raw(x, tf.uint8)
+tf.io.decode_raw(x, tf.int16)
+tf.io.decode_raw(x, tf.int16, little_endian=False)
+tf.io.decode_raw(x, tf.uint8, fixed_length=3)
+tf.reshape(tf.io.decode_raw(x, tf.uint8), [2, 2])
+tf.io.serialize_tensor(x)
+tf.io.parse_tensor(tf.io.serialize_tensor(x), x.dtype)
+tf.cond(tf.size(x) > 3, lambda: x + x, lambda: x)
+tf.cond(tf.reduce_sum(x) > 0, lambda: tf.reduce_sum(x), lambda: x[0])
+tf.case([(tf.size(x) > 4, lambda: 1), (tf.size(x) > 2, lambda: 2)], default=lambda: 3)
+tf.py_function(lambda v: v.numpy().sum(), [x], tf.float32)
+tf.numpy_function(lambda v: v, [x], x.dtype)
+tf.map_fn(lambda v: v, x)
+tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1, 2], ["a", "b"]), "?").lookup(x)
+{"a": x, "b": (tf.shape(x), 1.5)}
 """.strip().splitlines()

@@ -281,7 +281,12 @@ def _mask_spec(lengths: Any, maxlen: Any = None, dtype: Any = bool_) -> TensorSp
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_) -> Array:
     """True in the first places of each row, as many as its length says."""
     made = array(lengths)
-    longest = (int(made.max()) if made.size else 0) if maxlen is None else one_number(maxlen, "maxlen")
+    if maxlen is None:
+        if made.dtype.kind not in "if" or made.dtype.itemsize < 4:
+            raise InvalidArgumentError(f"the longest of {as_dtype(made.dtype).name} lengths is not known")
+        longest = math.ceil(max(made.max(), 0)) if made.size else 0
+    else:
+        longest, made = one_number(maxlen, "maxlen"), made.astype(np.int64)
     return (np.arange(longest) < made[..., np.newaxis]).astype(as_dtype(dtype).numpy)
 
 

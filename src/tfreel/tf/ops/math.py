@@ -189,6 +189,8 @@ setattr(Tensor, "__rmatmul__", _from_the_right)  # noqa: B010
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Array:
     """The sums of all values up to each, along an axis."""
     made, along = of_kinds(array(x), "iufc", "cumsum"), one_number(axis, "axis")
+    if not made.ndim:
+        raise InvalidArgumentError("tf.cumsum wants a tensor with a dimension")
     with invalid_argument():
         made = np.flip(made, along) if reverse else made
         found = np.cumsum(made, along, dtype=made.dtype)

@@ -133,6 +133,8 @@ def _of_floats(find: Any) -> Compute:
     def compute(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
         if x.dtype.kind != "f":
             raise TypeError(f"Input must be either real or complex. Received {as_dtype(x.dtype).name}.")
+        if not _count(x, axis):
+            return np.full_like(_sum(x, axis, keepdims), np.nan)
         return np.asarray(find(x, axis=axis, keepdims=keepdims), x.dtype)
 
     return compute

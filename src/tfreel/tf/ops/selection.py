@@ -32,8 +32,8 @@ from tfreel.tf.values.specs import probed
 
 def _indices(value: Any, most: int, what: str = "indices") -> Array:
     made = array(value)
-    if made.dtype.kind not in "iu":
-        raise InvalidArgumentError(f"{what} must be whole numbers, not {as_dtype(made.dtype).name}")
+    if made.dtype.kind != "i" or made.dtype.itemsize == 1:
+        raise InvalidArgumentError(f"{what} must be int32 or int64, not {as_dtype(made.dtype).name}")
     if made.size and (made.min() < 0 or made.max() >= most):
         wrong = int(made.min() if made.min() < 0 else made.max())
         raise InvalidArgumentError(f"{what} has {wrong}, which is not in [0, {most})")
@@ -135,7 +135,10 @@ def _chosen(condition: Any, x: Any, y: Any) -> Any:
 
 @operation(infer=lambda condition: TensorSpec([None, spec(condition).shape.rank], int64))
 def _true_places(condition: Any) -> Array:
-    return np.argwhere(of_kinds(array(condition), "biufc", "where")).astype(np.int64)
+    made = of_kinds(array(condition), "biufc", "where")
+    if not made.ndim:
+        raise InvalidArgumentError("WhereOp : a scalar has no places")
+    return np.argwhere(made).astype(np.int64)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
@@ -220,7 +223,8 @@ def _order(made: Array, axis: int, *, descending: bool) -> Array:
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING") -> Array:
     """The values along an axis in their order."""
     made = of_kinds(array(values), "iuf", "sort")
-    found = np.sort(made, axis=axis)
+    with invalid_argument():
+        found = np.sort(made, axis=axis)
     return np.flip(found, axis).copy() if _descending(direction) else found
 
 
@@ -228,6 +232,8 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING") -> Array:
 def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False) -> Array:
     """Where the values along an axis stand in their order."""
     made = of_kinds(array(values), "iuf", "argsort")
+    if not made.ndim:
+        raise InvalidArgumentError("tf.argsort wants a tensor with a dimension")
     return _order(made, axis, descending=_descending(direction)).astype(np.int32)
 
 
@@ -243,6 +249,8 @@ def _greatest(name: str, find: Any) -> Any:
     @operation(rows=rows)
     def kernel(input: Any, axis: Any = None, output_type: Any = int64, dimension: Any = None) -> Array:
         made, axis = of_kinds(array(input), "biuf", name), dimension if axis is None else axis
+        if not made.ndim:
+            raise InvalidArgumentError(f"tf.{name} wants a tensor with a dimension")
         with invalid_argument():
             found = find(made, 0 if axis is None else one_number(axis, "axis"))
         return np.asarray(found).astype(as_dtype(output_type).numpy)
