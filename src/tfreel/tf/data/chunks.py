@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-
 from tfreel.tf.data.tracing import structured
 from tfreel.tf.graphs.rows import Column, Indices, collected, concatenated
 from tfreel.tf.values import nest
@@ -136,8 +134,3 @@ def sizes(first: int, most: int | None, largest: int = 1024) -> Iterator[int]:
         size = min(2 * size, largest)
     while True:
         yield 1
-
-
-def rows_between(begin: int, end: int) -> Indices:
-    """The numbers of rows one behind the other."""
-    return np.arange(begin, end, dtype=np.int64)

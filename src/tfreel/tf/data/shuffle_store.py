@@ -15,6 +15,7 @@ from tfreel.tf.values.handles import Array
 Numbers = npt.NDArray[np.uint64]
 
 _FIRST_SLOTS = 64
+_RESERVED_BYTES = 1 << 28  # of address space, for slots that nothing may come into; larger stores grow
 
 
 class Passing(NamedTuple):
@@ -32,7 +33,7 @@ class Store:
     def __init__(self, like: Chunk, capacity: int) -> None:
         self._structure = like.structure
         self._capacity = capacity
-        self._kept: list[_Slots] = [_slots_for(settled(column)) for column in like.columns]
+        self._kept: list[_Slots] = [_slots_for(settled(column), capacity) for column in like.columns]
 
     def exchange(self, chunk: Chunk, leaving: Numbers, staying: Numbers, slots: Numbers) -> Chunk:
         """Puts the elements of a chunk that stay into slots, and gives those that leave."""
@@ -65,13 +66,15 @@ class _Slots(Protocol):
         """The rows in some slots."""
 
 
-def _slots_for(like: Column) -> _Slots:
-    return _DenseSlots(like) if isinstance(like, Dense) else _LooseSlots([])
+def _slots_for(like: Column, capacity: int) -> _Slots:
+    return _DenseSlots(like, capacity) if isinstance(like, Dense) else _LooseSlots([])
 
 
 class _DenseSlots:
-    def __init__(self, like: Dense) -> None:
-        self._array: Array = np.empty((_FIRST_SLOTS, *like.array.shape[1:]), like.array.dtype)
+    def __init__(self, like: Dense, capacity: int) -> None:
+        row_bytes = max(1, like.array.nbytes // len(like))
+        slots = capacity if capacity * row_bytes <= _RESERVED_BYTES else _FIRST_SLOTS
+        self._array: Array = np.empty((slots, *like.array.shape[1:]), like.array.dtype)
 
     def takes(self, column: Column) -> bool:
         return (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tfreel
-from tfreel._core import Philox
+from tfreel._core import Block, Philox
 from tfreel.columns.parse import Picked
 from tfreel.records.read import Reader
 from tfreel.tf.data.batch_specs import without_first
@@ -19,12 +19,11 @@ from tfreel.tf.data.chunks import (
     Fault,
     Item,
     Stage,
-    rows_between,
     single,
     sizes,
 )
 from tfreel.tf.errors import InvalidArgumentError, as_tensorflow, translated
-from tfreel.tf.graphs.rows import Column, Dense, Records, taken_apart
+from tfreel.tf.graphs.rows import Column, Dense, Records, concatenated, taken_apart
 from tfreel.tf.values import nest
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype, int64, string
@@ -212,21 +211,51 @@ class RecordsOfFiles:
 
 def _chunks_of(reader: Reader, most: int | None) -> Iterator[Chunk]:
     """The records of a reader: few at first, then about so many bytes at a time."""
-    growing = sizes(_FIRST, most)
-    for block in reader.blocks():
-        begin, ends = 0, np.cumsum(block.lengths)
+    gathering = _Gathering(most)
+    try:
+        for block in reader.blocks():
+            yield from gathering.with_block(block)
+    finally:
+        # Also before an error: what came before it is sound.
+        rest = gathering.rest()
+        if rest is not None:
+            yield rest
+
+
+class _Gathering:
+    """Records out of blocks, which are smaller or larger than chunks."""
+
+    def __init__(self, most: int | None) -> None:
+        self._sizes = sizes(_FIRST, most)
+        self._wanted = next(self._sizes)
+        self._parts: list[Records] = []
+        self._rows = 0
+        self._bytes = 0
+
+    def with_block(self, block: Block) -> Iterator[Chunk]:
+        """The chunks that are complete with a block."""
+        ends = np.cumsum(block.lengths)
+        begin = 0
         while begin < len(block):
             base = int(ends[begin - 1]) if begin else 0
-            enough = int(np.searchsorted(ends, base + _CHUNK_BYTES)) + 1
-            end = min(begin + next(growing), enough, len(block))
-            column = Records(
-                Picked(
-                    (block,),
-                    None if end - begin == len(block) else rows_between(begin, end).astype(np.uint64),
-                )
-            )
-            yield Chunk(0, [column], end - begin)
+            enough = int(np.searchsorted(ends, base + _CHUNK_BYTES - self._bytes)) + 1
+            end = min(begin + self._wanted - self._rows, max(enough, begin + 1), len(block))
+            self._parts.append(Records(Picked((block,))).part(begin, end))
+            self._rows += end - begin
+            self._bytes += int(ends[end - 1]) - base
+            if self._rows >= self._wanted or self._bytes >= _CHUNK_BYTES:
+                yield self._chunk()
             begin = end
+
+    def rest(self) -> Chunk | None:
+        """What is left."""
+        return self._chunk() if self._parts else None
+
+    def _chunk(self) -> Chunk:
+        made = Chunk(0, [concatenated(self._parts)], self._rows)
+        self._parts, self._rows, self._bytes = [], 0, 0
+        self._wanted = next(self._sizes)
+        return made
 
 
 class Paths:
