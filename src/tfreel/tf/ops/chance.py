@@ -53,7 +53,7 @@ def op_seeds(seed: int | None) -> tuple[int, int] | None:
 
 def fresh(seeds: tuple[int, int] | None) -> np.random.Generator:
     """Numbers from their beginning; without seeds, others every time."""
-    return np.random.Generator(np.random.Philox(None if seeds is None else list(seeds)))
+    return np.random.Generator(np.random.Philox(None if seeds is None else [each % 2**64 for each in seeds]))
 
 
 def going_on(seeds: tuple[int, int] | None) -> np.random.Generator:
@@ -75,7 +75,7 @@ def _key(seed: Any) -> Any:
     seeds = op_seeds(None if seed is None else one_number(seed, "seed"))
     if is_tracing() or not executing_eagerly():
         return Node(_drawn_key, (fresh(seeds),), {}).results()
-    return _next_key(going_on(seeds))
+    return _next_key(fresh(seeds) if seed is None else going_on(seeds))
 
 
 def _numbers(key: Array) -> np.random.Generator:

@@ -8,15 +8,11 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import Node, Operation, operation
-from tfreel.tf.ops.chance import op_seeds
+from tfreel.tf.ops.chance import fresh, going_on, op_seeds
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import float64
 from tfreel.tf.values.handles import Array, is_promised
 from tfreel.tf.values.shapes import TensorSpec
-
-# Of calls with a seed and with values, the next one goes on where the last one with the same seed stopped.
-_going_on: dict[tuple[int, int], np.random.Generator] = {}
-
 
 _COUNT = 8  # numbers for one call: one for each dimension that may be cut
 
@@ -40,12 +36,8 @@ def numbers(image: Any, seed: int | None) -> Any:
     """
     seeds = op_seeds(seed)
     if is_promised(image):
-        return Node(_drawn, (_fresh(seeds),), {}).results()
-    if seeds is None or seed is None:
-        return _numbers(_fresh(seeds))
-    if seeds not in _going_on:
-        _going_on[seeds] = _fresh(seeds)
-    return _numbers(_going_on[seeds])
+        return Node(_drawn, (fresh(seeds),), {}).results()
+    return _numbers(fresh(seeds) if seed is None else going_on(seeds))
 
 
 @operation(infer=_numbers_spec)
@@ -54,9 +46,4 @@ def numbers_of(seed: Any) -> Array:
     pair = array(seed)
     if pair.shape != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], not {list(pair.shape)}")
-    return _numbers(_fresh((int(pair[0]), int(pair[1]))))
-
-
-def _fresh(seeds: tuple[int, int] | None) -> np.random.Generator:
-    words = None if seeds is None else [each % (1 << 64) for each in seeds]
-    return np.random.Generator(np.random.Philox(words))
+    return _numbers(fresh((int(pair[0]), int(pair[1]))))
