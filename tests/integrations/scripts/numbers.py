@@ -197,7 +197,6 @@ def functions_of_floats(tf: Any, folder: Path) -> Any:
             tf.sign(x - 1),
             tf.math.rsqrt(x),
         ),
-        tf.math.l2_normalize(x),
     )
 
 
