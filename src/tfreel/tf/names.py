@@ -205,11 +205,14 @@ TABLE: dict[str, dict[str, str]] = {
 # What old programs find in `tf` itself, and new ones in `tf.compat.v1`.
 FIRST: dict[str, str] = {
     "first.feeding": "placeholder placeholder_with_default sparse_placeholder",
-    "first.graphs": (
-        "ConfigProto GPUOptions Graph RunMetadata RunOptions disable_eager_execution disable_v2_behavior"
-        " enable_eager_execution enable_v2_behavior executing_eagerly get_default_graph"
-        " global_variables_initializer group initialize_all_variables=global_variables_initializer"
-        " local_variables_initializer no_op reset_default_graph tables_initializer"
+    "first.settings": (
+        "ConfigProto GPUOptions RunMetadata RunOptions global_variables_initializer group"
+        " initialize_all_variables=global_variables_initializer local_variables_initializer no_op"
+        " tables_initializer"
+    ),
+    "graphs.modes": (
+        "Graph disable_eager_execution disable_v2_behavior enable_eager_execution enable_v2_behavior"
+        " executing_eagerly get_default_graph reset_default_graph"
     ),
     "first.messages": "get_logger",
     "first.queues": "FIFOQueue RandomShuffleQueue",

@@ -35,7 +35,7 @@ class Session:
     """
 
     def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
-        from tfreel.tf.first.graphs import get_default_graph
+        from tfreel.tf.graphs.modes import get_default_graph
 
         self.graph = graph if graph is not None else get_default_graph()
         self._closed = False

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
-from tfreel.tf.first.graphs import executing_eagerly
+from tfreel.tf.graphs.modes import executing_eagerly
 from tfreel.tf.graphs.operations import Node, Operation, is_tracing, operation
 from tfreel.tf.ops.conversion import convert_to_tensor
 from tfreel.tf.ops.static import known_sizes, one_number, spec, whole_numbers

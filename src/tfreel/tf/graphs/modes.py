@@ -1,4 +1,4 @@
-"""Graphs and settings of the first generation: here they are names, and change nothing."""
+"""Whether a program says that it works with graphs: first-generation names, which change little here."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
-
-from tfreel.tf.graphs.deeds import Action
 
 
 class Graph:
@@ -73,64 +71,3 @@ def disable_v2_behavior() -> None:
 def enable_v2_behavior() -> None:
     """Undoes `disable_v2_behavior`."""
     _set_eager(True)
-
-
-class Settings:
-    """Options for devices, of which there are none here: anything can be set, and nothing comes of it."""
-
-    def __init__(self, **settings: Any) -> None:
-        self.__dict__.update(settings)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        made = Settings()
-        self.__dict__[name] = made
-        return made
-
-
-class ConfigProto(Settings):
-    """Settings of a session; taken and not looked at."""
-
-
-class GPUOptions(Settings):
-    """Settings of a device; taken and not looked at."""
-
-
-class RunOptions(Settings):
-    """Settings of a run; taken and not looked at."""
-
-
-class RunMetadata(Settings):
-    """What a run would tell about itself; nothing."""
-
-
-def _nothing(*_: Any) -> None:
-    pass
-
-
-def no_op(name: str | None = None) -> Action:
-    """An operation that does nothing."""
-    action: Action = Action.to(_nothing)
-    return action
-
-
-def group(*inputs: Any, name: str | None = None) -> Action:
-    """An operation that runs others."""
-    action: Action = Action.to(_nothing, list(inputs))
-    return action
-
-
-def global_variables_initializer() -> Action:
-    """An operation that does nothing: there are no variables."""
-    return no_op()
-
-
-def local_variables_initializer() -> Action:
-    """An operation that does nothing: what counts epochs begins by itself."""
-    return no_op()
-
-
-def tables_initializer(name: str | None = None) -> Action:
-    """An operation that does nothing: there are no tables."""
-    return no_op()
