@@ -218,3 +218,9 @@ def repeated_after_other_steps_and_read_again(tf: Any, folder: Path) -> Any:
         ds.batch(5).repeat(1),
     )
     return [[list(variant) for _ in range(3)] for variant in variants]
+
+
+def a_cache_of_which_all_or_some_is_taken(tf: Any, folder: Path) -> Any:
+    ds = tf.data.Dataset.range(7).shuffle(3, seed=97)
+    variants = (ds.cache().take(7), ds.cache().take(5), ds.cache().take(9), ds.cache().batch(7).take(1))
+    return [[list(variant) for _ in range(2)] for variant in variants]

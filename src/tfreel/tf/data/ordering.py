@@ -222,8 +222,12 @@ class Shuffled:
         return self._source.cardinality()
 
 
+def _count(chunks: list[Chunk]) -> int:
+    return sum(chunk.count for chunk in chunks)
+
+
 class Cached:
-    """The elements, kept in memory by the first pass that goes through to the end."""
+    """The elements, kept in memory by the first pass that takes all of them."""
 
     def __init__(self, source: Stage) -> None:
         self._source = source
@@ -243,6 +247,8 @@ class Cached:
                 sound = False
             else:
                 kept.append(item)
+            if sound and most is not None and most == self._source.cardinality() == _count(kept):
+                self._kept = kept  # nobody will ask for the end
             yield item
         if sound:
             self._kept = kept
