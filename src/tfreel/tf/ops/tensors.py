@@ -36,7 +36,7 @@ _FIELDS = {
     "complex64": "scomplex_val",
     "complex128": "dcomplex_val",
 }
-# A few bytes may claim a tensor of any size, since values that are missing are filled in; this much is believed.
+# A few bytes may claim a tensor of any size, since missing values are filled in; this much is believed.
 _MOST_BYTES = 2**30
 
 
