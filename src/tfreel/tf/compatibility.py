@@ -118,8 +118,8 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.strings.regex_replace", "tf.strings.regex_full_match"),
-        "Patterns are those of Python, not of RE2. Nearly all are the same; `[[:alpha:]]`, `\\pN` and `\\z` are"
-        " not known.",
+        "Patterns are those of Python, not of RE2. Nearly all are the same; `[[:alpha:]]`, `\\pN` and `\\z`"
+        " are not known.",
     ),
     Difference(
         ("tf.cond", "tf.case", "tf.while_loop", "tf.map_fn"),
@@ -142,7 +142,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.constant", "tf.convert_to_tensor"),
-        "A list of tensors is taken by both. Text of NumPy is never cut at a NUL that it ends with.",
+        "A list of tensors is taken by both; TensorFlow's `constant` refuses it.",
     ),
     Difference(
         ("tf.compat.v1.TFRecordReader",),
