@@ -118,7 +118,31 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.strings.regex_replace", "tf.strings.regex_full_match"),
-        "Patterns are those of Python, not of RE2. Nearly all are the same.",
+        "Patterns are those of Python, not of RE2. Nearly all are the same; `[[:alpha:]]`, `\\pN` and `\\z`"
+        " are not known.",
+    ),
+    Difference(
+        ("tf.cond", "tf.case", "tf.while_loop", "tf.map_fn"),
+        "With values they are Python's branches and loops. In a graph only the branch that is meant is run. A"
+        " function for `Dataset.map` with a `while_loop` in it is called for every element; sessions do not"
+        " run loops.",
+    ),
+    Difference(
+        ("tf.control_dependencies", "tf.debugging.assert_equal", "tf.print"),
+        "Dependencies are not kept: checks and prints happen at once, for every element, or when a session"
+        " runs what they give.",
+    ),
+    Difference(
+        ("tf.io.parse_tensor",),
+        "Bytes that claim more than a gigabyte of values without holding them are an InvalidArgumentError.",
+    ),
+    Difference(
+        ("tf.saturate_cast",),
+        "Floats beyond int64 become the greatest one that fits; in TensorFlow they wrap to the least.",
+    ),
+    Difference(
+        ("tf.constant", "tf.convert_to_tensor"),
+        "A list of tensors is taken by both; TensorFlow's `constant` refuses it.",
     ),
     Difference(
         ("tf.compat.v1.TFRecordReader",),

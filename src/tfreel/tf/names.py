@@ -27,7 +27,7 @@ TABLE: dict[str, dict[str, str]] = {
             "constant ensure_shape eye fill identity linspace meshgrid newaxis one_hot ones ones_like range"
             " rank sequence_mask shape size zeros zeros_like stop_gradient=identity"
         ),
-        "ops.conversion": "convert_to_tensor",
+        "ops.conversion": "convert_to_tensor is_tensor",
         "ops.casting": "bitcast cast saturate_cast",
         "ops.shaping": (
             "broadcast_to concat expand_dims pad repeat reshape reverse roll split squeeze stack tile"

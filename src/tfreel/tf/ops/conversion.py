@@ -65,6 +65,11 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     return Tensor.of(array(value, dtype))
 
 
+def is_tensor(x: Any) -> bool:
+    """Whether it is a tensor of some kind."""
+    return isinstance(x, Handle)
+
+
 def of_one_dtype(values: Sequence[Any]) -> list[Any]:
     """Tensors of values, all of which take the dtype of the first that is a tensor, else of the first."""
     tensors = [each for each in values if isinstance(each, Tensor)]

@@ -36,8 +36,8 @@ _FIELDS = {
     "complex64": "scomplex_val",
     "complex128": "dcomplex_val",
 }
-# A few bytes may claim a tensor of any size; one that no message could hold is taken for damage.
-_MOST_BYTES = 2**31
+# A few bytes may claim a tensor of any size, since missing values are filled in; this much is believed.
+_MOST_BYTES = 2**30
 
 
 def _begun(made: Array) -> Any:
@@ -82,15 +82,39 @@ def _value_of(message: Any) -> Array:
     if message.tensor_shape.unknown_rank or any(size < 0 for size in shape):
         raise InvalidArgumentError(f"Cannot parse tensor from proto: its shape is {shape}")
     count = math.prod(shape)
-    if count * dtype.size > _MOST_BYTES or max(shape, default=0) >= 2**63:
+    if not message.tensor_content and count * dtype.numpy.itemsize > _MOST_BYTES:
         raise InvalidArgumentError(f"Cannot parse tensor from proto: the shape {shape} is too large")
-    if message.tensor_content:
+    if message.tensor_content and count:
         return _of_content(message.tensor_content, dtype, count).reshape(shape)
     return _filled_up(_listed(message, dtype, count), dtype, count).reshape(shape)
 
 
+def _strings(content: bytes, count: int) -> Array:
+    """Strings in one run: first all of their lengths, as varints, then their bytes."""
+    lengths, at = [], 0
+    for _ in range(count):
+        length, shift = 0, 0
+        while True:
+            if at >= len(content) or shift > 28:
+                raise InvalidArgumentError("Cannot parse tensor from proto: lengths of strings are broken")
+            length |= (content[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if content[at - 1] < 128:
+                break
+        lengths.append(length & 0xFFFFFFFF)
+    if sum(lengths) != len(content) - at:
+        raise InvalidArgumentError("Cannot parse tensor from proto: the lengths of strings do not add up")
+    made = np.empty(count, object)
+    for i, length in enumerate(lengths):
+        made[i] = content[at : at + length]
+        at += length
+    return made
+
+
 def _of_content(content: bytes, dtype: DType, count: int) -> Array:
-    if dtype == string or len(content) != count * dtype.size:
+    if dtype == string:
+        return _strings(content, count)
+    if len(content) != count * dtype.size:
         raise InvalidArgumentError(
             f"Cannot parse tensor from proto: {len(content)} bytes for {count} values of {dtype.name}"
         )
