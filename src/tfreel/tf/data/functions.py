@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from tfreel.tf.data.chunks import Chunk, Fault, Item, chunk_of, single, values_of
 from tfreel.tf.data.tracing import called, trace
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.programs import Program
+from tfreel.tf.graphs.rows import Column
 from tfreel.tf.values import nest
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import DatasetSpec, spec_of
@@ -40,20 +42,28 @@ class Function:
 
     def over(self, chunk: Chunk) -> Iterator[Item]:
         """What it gives for the elements of a chunk, in their order. A fault stands for one of them."""
+        program = self._settled(chunk)
+        return self._called(chunk) if program is None else iter(_run(program, chunk))
+
+    def is_heavy(self, chunk: Chunk) -> bool:
+        """Whether `works` in several threads are worth it, for elements like these."""
+        program = self._settled(chunk)
+        return program is not None and program.heavy
+
+    def works(self, chunk: Chunk) -> Iterator[Callable[[], list[Item]]]:
+        """What `over` gives, in pieces that different threads may do."""
+        program = self._settled(chunk)
+        if program is None:
+            yield lambda: list(self._called(chunk))
+            return
+        for run, begin, end in program.works(chunk.columns, chunk.count):
+            yield partial(_tried, program, run, chunk.part(begin, end))
+
+    def _settled(self, chunk: Chunk) -> Program | None:
         if self._pending:
             self._program = _traced(self._function, _loose_specs(chunk))
             self._pending = False
-        if self._program is None:
-            return self._called(chunk)
-        return self._run(self._program, chunk)
-
-    def _run(self, program: Program, chunk: Chunk) -> Iterator[Item]:
-        try:
-            parts = program.for_rows(chunk.columns, chunk.count)
-        except Exception:  # noqa: BLE001 - which element it was, and with what error, is found out one by one
-            yield from _one_by_one(chunk, program)
-        else:
-            yield from (Chunk(program.structure, *part) for part in parts)
+        return self._program
 
     def _called(self, chunk: Chunk) -> Iterator[Item]:
         for i in range(chunk.count):
@@ -89,6 +99,18 @@ def _loose_specs(chunk: Chunk) -> Any:
 
 def _loose(spec: Any) -> Any:
     return TensorSpec([None] * len(spec.shape), spec.dtype) if isinstance(spec, TensorSpec) else spec
+
+
+def _run(program: Program, chunk: Chunk) -> list[Item]:
+    return _tried(program, partial(program.for_rows, chunk.columns, chunk.count), chunk)
+
+
+def _tried(program: Program, run: Callable[[], list[Column]], chunk: Chunk) -> list[Item]:
+    """The results for all elements of a chunk; if one is at fault, those for each by itself."""
+    try:
+        return [Chunk(program.structure, run(), chunk.count)]
+    except Exception:  # noqa: BLE001 - which element it was, and with what error, is found out one by one
+        return list(_one_by_one(chunk, program))
 
 
 def _one_by_one(chunk: Chunk, program: Program) -> Iterator[Item]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from tfreel.tf.data.tracing import called
 from tfreel.tf.values import nest
 from tfreel.tf.values.handles import wrap
 from tfreel.tf.values.specs import spec_of
+from tfreel.threads import in_order
 
 
 class Mapped:
@@ -25,11 +28,23 @@ class Mapped:
         self.specs = self._function.specs
 
     def chunks(self, most: int | None) -> Iterator[Item]:
-        for item in self._source.chunks(most):
+        items = self._source.chunks(most)
+        for item in items:
             if isinstance(item, Fault):
                 yield item
+            elif self._function.is_heavy(item):
+                # Threads stay busy across the borders of chunks, and while the results are taken.
+                for found in in_order(self._works(chain([item], items))):
+                    yield from found
             else:
                 yield from self._function.over(item)
+
+    def _works(self, items: Iterable[Item]) -> Iterator[Callable[[], list[Item]]]:
+        for item in items:
+            if isinstance(item, Fault):
+                yield partial(list, [item])
+            else:
+                yield from self._function.works(item)
 
     def cardinality(self) -> int:
         return self._source.cardinality()

@@ -92,8 +92,7 @@ class Pulled:
         # What does not use the keys does not see what stands in their place.
         columns = [records.keys() if with_keys else records.values, records.values]
         try:
-            parts = program.for_rows(columns, len(records))
-            return [concatenated(same) for same in zip(*(part.columns for part in parts), strict=True)]
+            return program.for_rows(columns, len(records))
         except Exception:  # noqa: BLE001 - any: it is raised again for its row
             return self._until_failure(program, columns, len(records))
 

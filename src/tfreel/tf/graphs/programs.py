@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,16 +11,16 @@ from tfreel.tf.graphs.operations import Run, flat_values, needed
 from tfreel.tf.graphs.rows import Column, collected, repeated
 from tfreel.tf.values.handles import Handle, replaced
 from tfreel.tf.values.specs import spec_of
-from tfreel.threads import in_threads, thread_count
 
-_ROWS_PER_PART = 4  # of heavy work, such as decoding an image: less than this is not worth a thread
+_ROWS_PER_PIECE = 8  # of heavy work, such as decoding an image
 
 
-class Part(NamedTuple):
-    """The results for some elements: a column for each, and how many rows they have."""
+class Work(NamedTuple):
+    """What gives the results for the rows from one to another."""
 
-    columns: list[Column]
-    rows: int
+    run: Callable[[], list[Column]]
+    begin: int
+    end: int
 
 
 class Program:
@@ -27,6 +28,7 @@ class Program:
 
     Attributes:
         structure: Of the results; its leaves are nothing that matters.
+        heavy: Whether a few rows are enough work for a thread.
     """
 
     def __init__(self, source: Any, structure: Any, outputs: list[Any]) -> None:
@@ -35,7 +37,7 @@ class Program:
         self._outputs = outputs
         wanted = [each.promise.node for each in outputs if isinstance(each, Handle)]
         self._nodes = [node for node in needed(wanted) if node is not source]
-        self._heavy = any(getattr(getattr(node, "operation", None), "heavy", False) for node in self._nodes)
+        self.heavy = any(getattr(getattr(node, "operation", None), "heavy", False) for node in self._nodes)
 
     def specs(self) -> list[Any]:
         """The specs of the results."""
@@ -46,22 +48,21 @@ class Program:
         run = Run({self._source: values})
         return [run.value_of(each) if isinstance(each, Handle) else each for each in self._outputs]
 
-    def for_rows(self, columns: list[Column], count: int) -> list[Part]:
-        """The results for many elements; in parts, from several threads, where the work is heavy enough."""
-        drawn = {node: _row_by_row(node, _no_column, count) for node in self._nodes if _is_drawn(node)}
-        parts = min(-(-count // _ROWS_PER_PART), 4 * thread_count()) if self._heavy else 1
-        if parts <= 1:
-            return [Part(self._for_part(columns, drawn, count), count)]
-        bounds = [count * i // parts for i in range(parts + 1)]
-        pieces = list(pairwise(bounds))
+    def for_rows(self, columns: list[Column], count: int) -> list[Column]:
+        """The results for many elements."""
+        return self._for_part(columns, self._drawn(count), count)
 
-        def work(piece: tuple[int, int], _: object) -> Part:
-            begin, end = piece
+    def works(self, columns: list[Column], count: int) -> Iterator[Work]:
+        """The same in pieces that different threads may do."""
+        drawn = self._drawn(count)
+        pieces = -(-count // _ROWS_PER_PIECE) if self.heavy else 1
+        for begin, end in pairwise(count * i // pieces for i in range(pieces + 1)):
             mine = {node: [each.part(begin, end) for each in found] for node, found in drawn.items()}
-            made = self._for_part([each.part(begin, end) for each in columns], mine, end - begin)
-            return Part(made, end - begin)
+            rows = [each.part(begin, end) for each in columns]
+            yield Work(partial(self._for_part, rows, mine, end - begin), begin, end)
 
-        return in_threads(work, pieces)
+    def _drawn(self, count: int) -> dict[Any, list[Column]]:
+        return {node: _row_by_row(node, _no_column, count) for node in self._nodes if _is_drawn(node)}
 
     def _for_part(self, columns: list[Column], drawn: dict[Any, list[Column]], count: int) -> list[Column]:
         done: dict[Any, list[Column]] = {self._source: columns, **drawn}
