@@ -318,7 +318,8 @@ def similar(name: str, names: list[str]) -> str:
         return "the record has no features"
     # A record can have millions of names, of any length. A hint must not take longer than the parsing.
     count = len(names)
-    names = [known if len(known) <= 100 else known[:99] + "…" for known in names[:1000]]
+    # Sorted, because the order in a record is often one of chance.
+    names = sorted(known if len(known) <= 100 else known[:99] + "…" for known in names[:1000])
     folded = {known.casefold(): known for known in reversed(names)}
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     tail = name.rpartition("/")[2].casefold()
