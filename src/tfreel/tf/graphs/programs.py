@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from tfreel.tf.graphs.operations import Run, flat_values, needed
-from tfreel.tf.graphs.rows import Column, collected, repeated
+from tfreel.tf.graphs.operations import Run, flat_values, needed, sources_of
+from tfreel.tf.graphs.rows import Column, OnDemand, collected, repeated
 from tfreel.tf.values.handles import Handle, replaced
 from tfreel.tf.values.specs import spec_of
 
@@ -37,6 +38,8 @@ class Program:
         self._outputs = outputs
         wanted = [each.promise.node for each in outputs if isinstance(each, Handle)]
         self._nodes = [node for node in needed(wanted) if node is not source]
+        self._uses = _count_uses(self._nodes)
+        self._final = set(wanted)
         self.heavy = any(getattr(getattr(node, "operation", None), "heavy", False) for node in self._nodes)
 
     def specs(self) -> list[Any]:
@@ -64,6 +67,12 @@ class Program:
     def _drawn(self, count: int) -> dict[Any, list[Column]]:
         return {node: _row_by_row(node, _no_column, count) for node in self._nodes if _is_drawn(node)}
 
+    def _kept(self, node: Any, column: Column) -> Column:
+        """The column, with its rows made if they are wanted more than once, or by the user."""
+        if isinstance(column, OnDemand) and (self._uses[node] > 1 or node in self._final):
+            return column.made()
+        return column
+
     def _for_part(self, columns: list[Column], drawn: dict[Any, list[Column]], count: int) -> list[Column]:
         done: dict[Any, list[Column]] = {self._source: columns, **drawn}
 
@@ -73,10 +82,15 @@ class Program:
 
         for node in self._nodes:
             if node not in done:
-                done[node] = _rows_of(node, column_of, count)
+                done[node] = [self._kept(node, each) for each in _rows_of(node, column_of, count)]
         return [
             column_of(each) if isinstance(each, Handle) else repeated(each, count) for each in self._outputs
         ]
+
+
+def _count_uses(nodes: list[Any]) -> Counter[Any]:
+    """How often the results of each node are wanted by other nodes."""
+    return Counter(source for node in nodes for source in sources_of(node))
 
 
 def _is_drawn(node: Any) -> bool:

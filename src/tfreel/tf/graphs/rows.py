@@ -150,6 +150,39 @@ class Listed:
         return stacked(self.values)
 
 
+class OnDemand:
+    """Rows that are made when they are asked for, for one who takes each once, and soon has done with it.
+
+    What is large, such as a decoded image, is then still in the cache of the processor, and its memory serves
+    for the next one.
+    """
+
+    __slots__ = ("_count", "_make")
+
+    def __init__(self, make: Callable[[int], Any], count: int) -> None:
+        self._make = make
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def row(self, i: int) -> Any:
+        return self._make(i)
+
+    def take(self, rows: Indices) -> Listed:
+        return Listed([self._make(i) for i in rows.tolist()])
+
+    def part(self, begin: int, end: int) -> Listed:
+        return Listed([self._make(i) for i in range(begin, end)])
+
+    def joined(self) -> Any:
+        return self.made().joined()
+
+    def made(self) -> Listed:
+        """All rows, made now."""
+        return self.part(0, self._count)
+
+
 # How values of a class, such as sparse ones, become one with a dimension more; and are taken apart again.
 STACKS: dict[type, Callable[[list[Any]], Any]] = {}
 UNSTACKS: dict[type, Callable[[Any], Column]] = {}

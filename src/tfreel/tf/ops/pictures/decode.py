@@ -9,7 +9,7 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import Operation, operation
-from tfreel.tf.graphs.rows import Column, Listed, holds_column, is_column
+from tfreel.tf.graphs.rows import Column, OnDemand, holds_column, is_column
 from tfreel.tf.ops.pictures import bmp, gif, jpeg, notes, png, webp
 from tfreel.tf.ops.pictures.dtypes import converted
 from tfreel.tf.ops.pictures.jpeg import JpegOptions
@@ -27,8 +27,8 @@ def _per_image(infer: Callable[..., Any]) -> Callable[[Callable[..., Any]], Oper
         def rows(contents: Any, *args: Any, **options: Any) -> Column | None:
             if not is_column(contents) or any(map(holds_column, (*args, *options.values()))):
                 return None
-            # Not in one array, even where they have one shape: pixels are many, and most will be made fewer.
-            return Listed([kernel(contents.row(i), *args, **options) for i in range(len(contents))])
+            # One by one, as they are wanted: pixels are many, and most will be made fewer at once.
+            return OnDemand(lambda i: kernel(contents.row(i), *args, **options), len(contents))
 
         return operation(infer=infer, rows=rows, heavy=True)(kernel)
 

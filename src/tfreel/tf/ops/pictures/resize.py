@@ -11,7 +11,7 @@ from tfreel.images.resize import resize as native_resize
 from tfreel.images.resize import resize_into
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import operation
-from tfreel.tf.graphs.rows import Column, Dense, Listed, holds_column
+from tfreel.tf.graphs.rows import Column, Dense, Listed, OnDemand, holds_column
 from tfreel.tf.ops.pictures import sampling
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import float32
@@ -165,23 +165,21 @@ def _resize_rows(
     sides = size_of(size)
     if isinstance(images, Dense) and images.array.ndim == 4 and 0 not in images.array.shape:
         return Dense(native_resize(images.array, sides))
-    if isinstance(images, Listed) and _are_images(images.values):
-        out = np.empty((len(images), *sides, images.values[0].shape[2]), np.float32)
-        for image, place in zip(images.values, out, strict=True):
-            resize_into(image, place)
-        return Dense(out)
-    return None
+    if not isinstance(images, (Listed, OnDemand)):
+        return None
+    out: Array | None = None
+    for i in range(len(images)):
+        image = images.row(i)
+        if not _is_image(image) or (out is not None and image.shape[2] != out.shape[3]):
+            return None
+        if out is None:
+            out = np.empty((len(images), *sides, image.shape[2]), np.float32)
+        resize_into(image, out[i])
+    return None if out is None else Dense(out)
 
 
-def _are_images(values: list[Any]) -> bool:
-    """Whether all are whole images with the same number of channels."""
-    return bool(values) and all(
-        isinstance(each, np.ndarray)
-        and each.ndim == 3
-        and 0 not in each.shape
-        and each.shape[2] == values[0].shape[2]
-        for each in values
-    )
+def _is_image(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 3 and 0 not in value.shape
 
 
 @operation(infer=resize_spec, rows=_resize_rows, heavy=True)
