@@ -89,8 +89,9 @@ def _pages() -> list[Route]:
         headers = {"cache-control": "no-cache"}
         return lambda _: Response(files[name], media_type=_TYPES[name.split(".")[-1]], headers=headers)
 
-    page = Route("/", answer("index.html"), methods=["GET"])
-    return [page, *(Route(f"/static/{name}", answer(name), methods=["GET"]) for name in files)]
+    first = {"/": "index.html", "/favicon.ico": "icon.svg"}
+    pages = [Route(path, answer(name), methods=["GET"]) for path, name in first.items()]
+    return [*pages, *(Route(f"/static/{name}", answer(name), methods=["GET"]) for name in files)]
 
 
 # Questions --------------------------------------------------------------------------------------------------

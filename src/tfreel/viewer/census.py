@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from tfreel.columns.flat import flat_values
 from tfreel.errors import TfreelError
 from tfreel.inference.features import Survey
 from tfreel.inference.profile import FeatureProfile
 from tfreel.inference.sample import Place
 from tfreel.inference.text import gaps, kind_and_shape, seen
-from tfreel.unpacking.values import flat_values
 from tfreel.viewer.collection import Collection, RecordTooLargeError
-from tfreel.viewer.distributions import Distributions
+from tfreel.viewer.distributions import Distributions, Rows
 from tfreel.viewer.jobs import Job, state_of
 from tfreel.viewer.roles import overlays_of, role_of
 from tfreel.viewer.scans import columns_of, walk
@@ -78,7 +78,7 @@ class Census:
 
 def sample(collection: Collection) -> Census:
     """Looks at some records from all over the data."""
-    survey, distributions, census = Survey(), Distributions(), Census()
+    survey, rows, census = Survey(), Rows(), Census()
     deadline, nbytes = time.monotonic() + _SAMPLE_SECONDS, 0
     for position in _picks(collection):
         if census.looked_at and (time.monotonic() > deadline or nbytes > _SAMPLE_BYTES):
@@ -96,11 +96,11 @@ def sample(collection: Collection) -> Census:
             continue
         place = collection.place(position)
         survey.note(row.features, row.lists, Place(collection.files[place.file].name, place.record))
-        distributions.add_row(row.features, row.lists)
+        rows.keep(row.features, row.lists)
     found = survey.result([])
     census.profiles, census.lists = found.profiles, found.sequence_profiles
     census.conflicts = found.conflicts if found.records else []
-    census.distributions = distributions.result()
+    census.distributions = rows.distributions()
     census.complete = census.looked_at == len(collection)
     return census
 

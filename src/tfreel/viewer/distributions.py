@@ -173,14 +173,37 @@ class Distributions:
         elif not is_bytes:
             bars.add(values)
 
-    def add_row(self, features: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> None:
-        """Counts the values of one record."""
-        for name, value in features.items():
-            self.add(name, value)
-        for name, steps in lists.items():
-            for value in steps:
-                self.add(name, value)
-
     def result(self) -> dict[str, dict[str, Any]]:
         """By feature."""
         return {name: bars.result() for name, bars in self._bars.items()}
+
+
+class Rows:
+    """Values of single records, kept until they can be counted all at once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, list[npt.NDArray[Any]]] = {}
+        self._bytes: dict[str, list[bytes]] = {}
+
+    def keep(self, features: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> None:
+        """Takes the values of one record."""
+        for name, value in features.items():
+            self._keep(name, value)
+        for name, steps in lists.items():
+            for value in steps:
+                self._keep(name, value)
+
+    def _keep(self, name: str, value: Any) -> None:
+        if isinstance(value, list):
+            self._bytes.setdefault(name, []).extend(value)
+        elif value is not None:
+            self._numbers.setdefault(name, []).append(value)
+
+    def distributions(self) -> dict[str, dict[str, Any]]:
+        """By feature; of one with numbers and bytes, that of the numbers."""
+        counted = Distributions()
+        for name, arrays in self._numbers.items():
+            counted.add(name, np.concatenate(arrays))
+        for name, values in self._bytes.items():
+            counted.add(name, values)
+        return counted.result()

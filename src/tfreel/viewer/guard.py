@@ -41,7 +41,7 @@ _WELCOME = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>tfreel</title>'
     '<meta http-equiv="refresh" content="0; url=/"></head><body><a href="/">tfreel</a></body></html>'
 )
-_NEEDS_LINK = "This page needs the link that tfreel view printed. It works once; start tfreel view again for another one."
+_NEEDS_LINK = "This page needs the link that tfreel view printed. It works once."
 
 
 class Refusal(Exception):  # noqa: N818 - not an error of ours

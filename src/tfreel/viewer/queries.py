@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tfreel.columns.expressions import Expression
+from tfreel.columns.flat import FlatValues, flat_values
 from tfreel.inference.profile import FeatureProfile
-from tfreel.unpacking.expressions import Expression
-from tfreel.unpacking.values import FlatValues, flat_values
 from tfreel.viewer.collection import Collection
 from tfreel.viewer.jobs import Job, state_of
 from tfreel.viewer.scans import Part, columns_of, walk

@@ -5,7 +5,7 @@ import { inWords } from "./cells.js";
 import { h } from "./dom.js";
 import { line } from "./plots.js";
 import { imageSource } from "./stage.js";
-import { number, t } from "./strings.js";
+import { exactly, number, t } from "./strings.js";
 
 const FEW = 24;
 const LONG = 8;
@@ -35,10 +35,10 @@ function rest(value) {
 }
 
 function numbers(name, value) {
-  if (value.count === 1) return h("p", { class: "number large" }, number(value.values[0]));
+  if (value.count === 1) return h("p", { class: "number large" }, exactly(value.values[0]));
   const drawn = value.count >= LONG ? line(value.line ?? value.values, { label: name }) : null;
   const facts = "mean" in value ? h("p", { class: "faint small" }, `${t("least")} ${number(value.least)} · ${t("greatest")} ${number(value.greatest)} · ${t("mean")} ${number(value.mean)}`) : null;
-  const text = value.values.map(number).join(", ");
+  const text = value.values.map(exactly).join(", ");
   const cut = value.count > value.values.length ? h("span", { class: "faint" }, ` (${t("firstValues", { shown: value.values.length, count: value.count })})`) : null;
   const list = h("p", { class: "numbers list" }, text, cut);
   const shown = value.count <= FEW ? list : h("details", {}, h("summary", {}, t("valuesCount", { count: value.count })), list);
@@ -111,6 +111,6 @@ export function trackCard(record, list, version) {
 function stepView(record, name, step, version, i) {
   if (step.kind === "bytes") return values(record, name, step, version, { step: i });
   if (step.kind === "none" || !step.count) return h("span", { class: "faint" }, t("empty"));
-  const shown = step.values.slice(0, FEW).map(number).join(", ");
+  const shown = step.values.slice(0, FEW).map(exactly).join(", ");
   return h("span", { class: "numbers" }, step.count > FEW ? `${shown}, … ${number(step.count)}` : shown);
 }

@@ -12,21 +12,21 @@ const WORDS = {
     files: "Files", file: "File", records: "Records", size: "Size", onDisk: "on disk", features: "Features",
     splits: "Splits", health: "Health", classes: "Classes", name: "Name", kind: "Kind", values: "Values",
     distribution: "Distribution", codec: "Compression", faults: "Faults", index: "Index", yes: "yes", no: "no",
-    opening: "Opening the files…", openingAmount: "{bytes} of {total}, {records} records",
+    opening: "Opening the files…", openingAmount: "{bytes} of {total}, {records#record#records}",
     failed: "The data cannot be opened", gone: "The viewer has ended: start tfreel view again.",
     locked: "This page needs the link that tfreel view printed.",
     notRead: "Not all bytes were checked: {verified} of {files} files were read, the others have an index.",
     sound: "Every byte of every file was read, and is sound.",
-    damaged: "{faults} faults in {files} files",
-    lost: "{records} records lost", lostUnknown: "an unknown number of records lost",
-    lookedAt: "Distributions are from a sample of {records} of {total} records.",
-    lookedAtAll: "Distributions are from all {records} records.",
+    damaged: "{faults#fault#faults} in {files#file#files}",
+    lost: "{records#record#records} lost", lostUnknown: "an unknown number of records lost",
+    lookedAt: "Distributions are from a sample of {records} of {total#record#records}.",
+    lookedAtAll: "Distributions are from all {records#record#records}.",
     scanAll: "Check and count everything", scanning: "Reading everything", scanned: "Everything was read.",
-    unreadable: "{count} records could not be read as the others",
-    faultMap: "Fault map", keeps: "tfreel repair would keep {kept} records of this file",
+    unreadable: "{count#record#records} could not be read as the others",
+    faultMap: "Fault map", keeps: "tfreel repair would keep {kept#record#records} of this file",
     repairHint: "The command", fromByte: "From byte", toByte: "To byte", wrong: "What is wrong",
     moreFiles: "… and {count} more files",
-    matches: "{count} of {total} records", searching: "{done} of {total} looked at, {count} found",
+    matches: "{count} of {total#record#records}", searching: "{done} of {total} looked at, {count} found",
     sorting: "{done} of {total} looked at", noMatches: "No record is like that.", noRecords: "There are no records.",
     recordOf: "Record {record} of {total}", matchOf: "{place} of {total} found", previous: "Previous", next: "Next",
     back: "Back to the table", wire: "On the disk", offset: "Offset", length: "Length", end: "End",
@@ -36,7 +36,7 @@ const WORDS = {
     image: "Image", mask: "Mask", boxes: "Boxes", labels: "Labels", none: "none", zoom: "Zoom", fit: "Fit",
     zoomIn: "Zoom in", zoomOut: "Zoom out", opacity: "Opacity of the mask", showBoxes: "Show boxes", legend: "Classes in the mask",
     objects: "Objects in the mask", assign: "What is drawn over what", object: "object",
-    empty: "empty", absent: "absent", steps: "{count} steps", step: "Step {step}", valuesCount: "{count} values",
+    empty: "empty", absent: "absent", steps: "{count#step#steps}", step: "Step {step}", valuesCount: "{count#value#values}",
     firstValues: "the first {shown} of {count}", least: "least", greatest: "greatest", mean: "mean",
     array: "Array {dtype} {shape}", plane: "Plane", download: "Download", cut: "cut short", bytes: "bytes",
     missingIn: "absent in {count}", distinct: "{count} different", more: "{count} more", others: "others",
@@ -46,7 +46,7 @@ const WORDS = {
     keyBack: "Close, or back to the table", filterHelp: "Conditions",
     filterHelpText: "label = 3 · height > 500 and width > 500 · name in [\"cat\", \"dog\"] · score is missing · not (a < 1 or b >= 2). Names with odd letters stand in `backticks`, text in \"quotes\".",
     chosen: "{count} chosen", noImages: "There are no images here: the tiles show the first features.",
-    conflicts: "Where records disagree", recordsCount: "{count} records",
+    conflicts: "Where records disagree", recordsCount: "{count#record#records}",
     asCategories: "Click a bar to see only its records.",
   },
   zh: {
@@ -117,12 +117,13 @@ export function setLanguage(wanted, { keep = false } = {}) {
 
 export const currentLanguage = () => language;
 
-/** The words for a key, with values put in. */
+/** The words for a key, with values put in: `{count}`, or `{count#record#records}` with the noun that fits. */
 export function t(key, values = {}) {
   const text = WORDS[language][key] ?? WORDS.en[key] ?? key;
-  return text.replace(/\{(\w+)\}/g, (_, name) => {
+  return text.replace(/\{(\w+)(?:#([^#}]*)#([^}]*))?\}/g, (_, name, one, many) => {
     const value = values[name];
-    return typeof value === "number" ? number(value) : String(value ?? "");
+    const said = typeof value === "number" ? number(value) : String(value ?? "");
+    return one === undefined ? said : `${said} ${value === 1 ? one : many}`;
   });
 }
 
@@ -130,7 +131,14 @@ export function t(key, values = {}) {
 export function number(value) {
   if (typeof value !== "number") return String(value);
   if (Number.isInteger(value)) return value.toLocaleString("en-US");
-  return String(Number(value.toPrecision(5)));
+  const size = Math.abs(value);
+  if (size < 1e-4 || size >= 1e9) return String(Number(value.toPrecision(6)));
+  return value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+}
+
+/** A number with all its digits. */
+export function exactly(value) {
+  return String(value);
 }
 
 /** An amount of bytes as people read it. */

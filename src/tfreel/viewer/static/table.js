@@ -66,7 +66,7 @@ export class Table {
         h(
           "button",
           { type: "button", class: "name", title: `${feature.name}: ${feature.shape}`, onclick: () => sortBy(feature.name, now) },
-          feature.name,
+          h("span", { class: "stem" }, h("bdi", {}, feature.name)),
           sorted ? (now.descending ? " ↓" : " ↑") : "",
         ),
         h("span", { class: "faint small" }, feature.shape),

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.batch import Batch
+from tfreel.columns.flat import flat_values
 from tfreel.columns.plan import similar
-from tfreel.unpacking.values import flat_values
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Literal: TypeAlias = int | float | bytes
