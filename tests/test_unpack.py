@@ -348,7 +348,7 @@ def test_where_picks_records(numbers: Path, tmp_path: Path, where: Any, expected
     [
         ("m == 3", "no feature is called 'm'.* at column 1: ‸m == 3"),
         ("scor == 3", "did you mean 'score'"),
-        ("n = 3", "equality is written ==, at column 3: n ‸= 3"),
+        ("n => 3", "expected a number, or text in quotes, at column 4: n =‸> 3"),
         ('n == "x"', "'n' holds numbers, not text, at column 6"),
         ("a/b == 3", "'a/b' holds text, not a number"),
         ("a/b == word", 'did you mean "word"'),

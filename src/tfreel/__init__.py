@@ -46,6 +46,7 @@ if _typing.TYPE_CHECKING:
     )
     from tfreel.packing import PackReport, pack
     from tfreel.unpacking import UnpackReport, unpack
+    from tfreel.viewer import Viewer, view
 
 __version__ = "0.1.0"
 
@@ -92,6 +93,7 @@ __all__ = [
     "UnpackReport",
     "UnsafeInputError",
     "VarLenFeature",
+    "Viewer",
     "Writer",
     "build_index",
     "decode",
@@ -110,6 +112,7 @@ __all__ = [
     "tensor",
     "unpack",
     "verify",
+    "view",
 ]
 
 _ROOMS = {
@@ -117,8 +120,10 @@ _ROOMS = {
     "DatasetIterator": "tfreel.dataset",
     "PackReport": "tfreel.packing",
     "UnpackReport": "tfreel.unpacking",
+    "Viewer": "tfreel.viewer",
     "pack": "tfreel.packing",
     "unpack": "tfreel.unpacking",
+    "view": "tfreel.viewer",
 }
 
 

@@ -21,6 +21,7 @@ __all__ = ["COMMANDS", "main"]
 # In the order of the help page. A test holds each line against the first one of the command's own help.
 COMMANDS = {
     "head": "Show the first records.",
+    "view": "Show records in the browser: pictures, boxes, masks, text, numbers.",
     "info": "Say what there is: files, records, features.",
     "schema": "Print the features of Examples, as code or JSON.",
     "count": "Count the records of each file, and of all.",

@@ -296,11 +296,20 @@ class Records(Sequence[bytes]):
 
 def joined(parts: Sequence[Records]) -> Records:
     """The records of all of them, as one sequence."""
+    files = [file for part in parts for file in part.files]
+    return _made(files, [index for part in parts for index in part._indexes], parts[0]._config)
+
+
+def indexed(files: Sequence[str], indexes: Sequence[FileIndex]) -> Records:
+    """The records of files whose indexes are there already: as many of them as these say."""
+    config = {"index": "auto", "compression": None, "threads": None, "on_corrupt": "skip"}
+    return _made(list(files), list(indexes), config)
+
+
+def _made(files: list[str], indexes: list[FileIndex], config: dict[str, Any]) -> Records:
     whole = Records.__new__(Records)
-    whole._config = parts[0]._config
-    whole._set_up(
-        [file for part in parts for file in part.files], [i for part in parts for i in part._indexes]
-    )
+    whole._config = config
+    whole._set_up(files, indexes)
     return whole
 
 

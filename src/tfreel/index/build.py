@@ -17,7 +17,7 @@ from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.parts import Progress, visit_in_parts
 from tfreel.records.read import OnCorrupt, Reader
-from tfreel.records.report import Fault
+from tfreel.records.report import Fault, Report
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, resolve
 from tfreel.storage.paths import display, naming
@@ -137,11 +137,28 @@ def _index(
 
 def sound(path: str, on_corrupt: OnCorrupt, compression: Codec | None = None) -> FileIndex:
     """The index of what is sound in a file, by reading all of it."""
+    return salvaged(path, on_corrupt, compression)[0]
+
+
+def salvaged(
+    path: str,
+    on_corrupt: OnCorrupt,
+    compression: Codec | None = None,
+    *,
+    progress: Progress | None = None,
+    turn: Turn = ALONE,
+) -> tuple[FileIndex, Report]:
+    """The index of what is sound in a file, and what was wrong with the rest."""
     file = LocalFile(path)
+    columns = []
     with Reader(path, on_corrupt=on_corrupt, compression=compression) as reader:
-        columns = [_columns(block) for block in reader.blocks()]
-        codec, stream_bytes = reader.codec or "none", reader.report.bytes
-    return _index(file, codec, stream_bytes, columns)
+        for block in reader.blocks():
+            turn()
+            columns.append(_columns(block))
+            if progress is not None:
+                progress(len(block), block.nbytes)
+        codec, report = reader.codec or "none", reader.report
+    return _index(file, codec, report.bytes, columns), report
 
 
 def _columns(block: _core.Block) -> tuple[U64, U64, U32]:

@@ -22,12 +22,12 @@ import numpy.typing as npt
 
 from tfreel.columns.batch import Batch
 from tfreel.columns.batch import Column as Values
+from tfreel.columns.flat import as_rows
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.strings import BytesColumn
 from tfreel.inference.content import is_text
 from tfreel.unpacking.schema import Column
 from tfreel.unpacking.targets import Sink, TargetFile, Wishes
-from tfreel.unpacking.values import as_rows
 
 _LONGEST_TEXT = 256
 _CHUNK_BYTES = 4 << 20

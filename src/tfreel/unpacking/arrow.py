@@ -13,11 +13,11 @@ import numpy as np
 
 from tfreel.columns.batch import Batch
 from tfreel.columns.batch import Column as Values
+from tfreel.columns.flat import as_rows, flat_values
 from tfreel.columns.ragged import Ragged
 from tfreel.errors import FeatureError
 from tfreel.unpacking.schema import Column
 from tfreel.unpacking.targets import Sink, TargetFile, Wishes
-from tfreel.unpacking.values import as_rows, flat_values
 
 _GROUP_ROWS = 1 << 17
 _GROUP_BYTES = 64 << 20

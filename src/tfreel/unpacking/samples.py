@@ -12,13 +12,13 @@ from json.encoder import encode_basestring as json_string
 from typing import Any
 
 from tfreel.columns.batch import Batch
+from tfreel.columns.flat import flat_values
 from tfreel.columns.plan import similar
 from tfreel.unpacking.lines import members_of
 from tfreel.unpacking.media import Media, holds_images, holds_media, holds_pixels, media_of
 from tfreel.unpacking.names import part_of_name, safe_group, safe_name, split_extension
 from tfreel.unpacking.schema import Column
 from tfreel.unpacking.targets import Wishes, without_binary
-from tfreel.unpacking.values import flat_values
 
 _FILES = ("image/encoded", "image", "img", "jpg", "jpeg", "png", "image_raw", "audio", "video", "data")
 _NAMES = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tfreel import _core
 from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.columns.flat import flat_values
 from tfreel.columns.parse import Features, parse, parse_sequence, relocate
 from tfreel.columns.plan import similar
 from tfreel.columns.ragged import Ragged
@@ -15,7 +16,6 @@ from tfreel.features.kinds import FixedLenFeature
 from tfreel.inference.features import InferredFeatures, Survey
 from tfreel.inference.profile import FeatureProfile
 from tfreel.inference.sample import Place
-from tfreel.unpacking.values import flat_values
 
 _TEXTS = frozenset({"text", "empty"})
 

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.columns.expressions import Expression
+from tfreel.columns.flat import chosen, only
 from tfreel.columns.parse import Features
 from tfreel.dataset import Dataset
 from tfreel.dataset.gather import gather, rows_of
@@ -17,7 +19,6 @@ from tfreel.records.parts import Progress
 from tfreel.records.read import OnCorrupt, read
 from tfreel.records.report import Fault
 from tfreel.storage.names import Paths
-from tfreel.unpacking.expressions import Expression
 from tfreel.unpacking.schema import (
     Schema,
     merged,
@@ -26,7 +27,6 @@ from tfreel.unpacking.schema import (
     schema_of_sample,
 )
 from tfreel.unpacking.survey import schema_of_all
-from tfreel.unpacking.values import chosen, only
 
 _ROWS_AT_ONCE = 1024
 _PEEK_ROWS = 1000

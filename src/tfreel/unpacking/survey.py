@@ -10,6 +10,7 @@ import numpy as np
 
 from tfreel import _core
 from tfreel.columns.batch import Column as Values
+from tfreel.columns.flat import flat_values
 from tfreel.examples.decode import decode_sequence
 from tfreel.features.kinds import Feature, RaggedFeature
 from tfreel.inference.content import is_text
@@ -17,7 +18,6 @@ from tfreel.inference.features import Survey
 from tfreel.inference.sample import Place
 from tfreel.records.read import Reader
 from tfreel.unpacking.schema import Schema, names_of, seen_column
-from tfreel.unpacking.values import flat_values
 
 
 def schema_of_all(reader: Reader, sample: Schema) -> Schema:

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.batch import Column as Values
+from tfreel.columns.flat import as_rows
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.strings import BytesColumn
 from tfreel.inference.content import is_text
 from tfreel.unpacking.schema import Column
-from tfreel.unpacking.values import as_rows
 
 _MARK = '{"base64":'
 _SMALL, _LARGE = 1e-13, 1e22

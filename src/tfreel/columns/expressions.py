@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.batch import Batch
+from tfreel.columns.flat import flat_values
 from tfreel.columns.plan import similar
-from tfreel.unpacking.values import flat_values
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Literal: TypeAlias = int | float | bytes
@@ -29,7 +29,7 @@ _TOKEN = re.compile(
       (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w./]))
     | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     | (?P<quoted>`[^`]*`)
-    | (?P<sign>==|!=|<=|>=|<|>|\(|\)|\[|\]|,)
+    | (?P<sign>==|!=|<=|>=|<|>|=|\(|\)|\[|\]|,)
     | (?P<word>\w[\w./:@-]*)
     )""",
     re.VERBOSE,
@@ -110,8 +110,7 @@ class _Parser:
             found = _TOKEN.match(self._text, at, end)
             if found is None:
                 at += len(self._text[at:]) - len(self._text[at:].lstrip())
-                hint = "; equality is written ==" if self._text[at] == "=" else ""
-                raise self._error(f"{self._text[at]!r} means nothing here{hint}", at)
+                raise self._error(f"{self._text[at]!r} means nothing here", at)
             kind = found.lastgroup or ""
             yield _token(kind, found[kind], found.start(kind))
             at = found.end()
@@ -280,6 +279,8 @@ def _token(kind: str, text: str, at: int) -> _Token:
         return _Token("name", text[1:-1], at)
     if kind == "word":
         return _Token("keyword" if text in _WORDS else "name", text, at)
+    if text == "=":  # as SQL has it
+        return _Token(kind, "==", at)
     return _Token(kind, text, at)
 
 

@@ -1,0 +1,57 @@
+"""``tfreel view``: records in the browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tfreel.cli.help import Command
+from tfreel.cli.options import paths_argument
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "tfreel view records/",
+        "tfreel view 'train-*.tfrecord' --no-browser --port 8080",
+    ),
+)
+@paths_argument
+@click.option(
+    "--port",
+    type=click.IntRange(0, 0xFFFF),
+    default=0,
+    metavar="N",
+    help="To listen at; by default a free one.",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen at. With any but the default, others on the network can reach it, if they"
+    " have the link.",
+)
+@click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
+@click.option(
+    "--lang", type=click.Choice(["en", "zh"]), help="Of the page; by default the language of the browser."
+)
+def command(paths: list[str], port: int, host: str, browser: bool, lang: Any) -> int:
+    """Show records in the browser: pictures, boxes, masks, text, numbers.
+
+    Serves a page on this machine until Ctrl-C, and prints its link, which works once. Damaged files are shown
+    too. Needs starlette and uvicorn: pip install "tfreel[view]".
+    """
+    from tfreel.cli.failures import tell
+    from tfreel.cli.output import print_text
+    from tfreel.viewer.server import LOOPBACK, Viewer
+
+    viewer = Viewer(paths, host=host, port=port, lang=lang)
+    if host not in LOOPBACK:
+        tell(f"listening at {host}: whoever can reach this machine and has the link sees the data")
+    print_text(viewer.url)
+    if browser and not viewer.open_browser():
+        tell("no browser was found; open the link yourself")
+    tell("press Ctrl-C to end")
+    viewer.serve_until_interrupted()
+    return 0
