@@ -94,4 +94,5 @@ NB_MODULE(_core, module) {
   bind_arrow_import(module);
   bind_resize(module);
   bind_shuffle_buffer(module);
+  bind_statistics(module);
 }

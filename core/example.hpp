@@ -167,6 +167,9 @@ struct Values {
   std::vector<std::int64_t> ints;
 
   std::size_t size() const noexcept { return bytes.size() + floats.size() + ints.size(); }
+  std::size_t capacity() const noexcept {
+    return bytes.capacity() + floats.capacity() + ints.capacity();
+  }
   void clear() noexcept;
   // Merges a Feature into what is there, as protobuf does.
   void merge(Bytes feature);

@@ -92,13 +92,14 @@ def in_threads(
 
 
 def in_order(
-    pieces: Iterable[Callable[[], Result]], threads: int | None = None
+    pieces: Iterable[Callable[[], Result]], threads: int | None = None, *, turn: Turn | None = None
 ) -> Generator[Result, None, None]:
     """The results of pieces of work, in their order, from several threads.
 
     Args:
         pieces: The work. The calling thread takes one when there is room for it.
         threads: How many to work with. Twice as many pieces are begun, or done, before they are waited for.
+        turn: Told to stop when no more results are wanted, for pieces that ask it now and then.
     """
     count = thread_count(threads)
     from concurrent.futures import ThreadPoolExecutor  # here, because it costs as much as all of tfreel
@@ -113,6 +114,8 @@ def in_order(
             while pending:
                 yield pending.popleft().result()
         finally:
+            if turn is not None:
+                turn.stop()
             for future in pending:
                 future.cancel()
 

@@ -8,7 +8,7 @@ given. If not, the file has to be read from the beginning.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
@@ -21,6 +21,8 @@ from tfreel.threads import Turn, in_threads
 Result = TypeVar("Result")
 # Told of every piece of work done: how many records and bytes more (or fewer, if it was in vain).
 Progress: TypeAlias = Callable[[int, int], None]
+# Where a part of a file begins and ends.
+Part: TypeAlias = tuple[int, int]
 
 _SMALLEST_PART = 32 << 20
 _SEARCH_BYTES = 16 << 20
@@ -38,37 +40,28 @@ def visit_in_parts(
 
     The ordinals of the blocks mean nothing: every part counts from 0.
     """
-    if turn.threads < 2 or options.compression not in (None, "none"):
+    if turn.threads < 2:
         return None
-    file = LocalFile(path)
-    wanted = min(turn.threads, file.size // _SMALLEST_PART)
-    if wanted < 2 or detect(file.read(2, 0)) != "none":
-        return None
-    bounds = _find_bounds(file, options, wanted)
-    if len(bounds) < 3:
+    file, parts = find_parts(path, options, turn.threads)
+    if len(parts) < 2:
         return None
     tell: Progress = progress or (lambda *_: None)
     told = []
 
-    def read_part(part: tuple[int, int], part_turn: Turn) -> list[Result]:
+    def read_part(part: Part, part_turn: Turn) -> list[Result]:
         results = []
-        reader = _open(file, options, *part)
-        while (found := next_of(reader, file)) is not None:
-            if not isinstance(found, _core.Block):
-                raise _Unsound
+        for block in blocks_of(file, options, part):
             part_turn()
-            results.append(visit(found))
-            told.append(size_of(found))
+            results.append(visit(block))
+            told.append(size_of(block))
             tell(*told[-1])
-        if reader.offset != part[1]:
-            raise _Unsound
         return results
 
     try:
-        parts = in_threads(read_part, list(pairwise(bounds)), turn.threads, within=turn)
+        found = in_threads(read_part, parts, turn.threads, within=turn)
         if not file.changed():
-            return [result for part in parts for result in part]
-    except (_Unsound, OSError):
+            return [result for part in found for result in part]
+    except (UnsoundPart, OSError):
         pass  # the reading from the beginning will tell more
     for records, size in told:
         tell(-records, -size)
@@ -90,8 +83,32 @@ def size_of(block: _core.Block) -> tuple[int, int]:
     return len(block), block.nbytes
 
 
-class _Unsound(Exception):  # noqa: N818 - not an error: it only ends an attempt
+class UnsoundPart(Exception):  # noqa: N818 - not an error: it only ends an attempt
     """A part is not what it was taken for."""
+
+
+def find_parts(path: str, options: ReadOptions, most: int) -> tuple[LocalFile, list[Part]]:
+    """The parts of a file, as it seems; one or none if it should be read from its beginning."""
+    file = LocalFile(path)
+    wanted = min(most, file.size // _SMALLEST_PART)
+    if wanted < 2 or options.compression not in (None, "none") or detect(file.read(2, 0)) != "none":
+        return file, []
+    return file, list(pairwise(_find_bounds(file, options, wanted)))
+
+
+def blocks_of(file: LocalFile, options: ReadOptions, part: Part) -> Iterator[_core.Block]:
+    """The blocks of a part.
+
+    Raises:
+        UnsoundPart: It is damaged, or does not end where the next one begins.
+    """
+    reader = _open(file, options, *part)
+    while (found := next_of(reader, file)) is not None:
+        if not isinstance(found, _core.Block):
+            raise UnsoundPart
+        yield found
+    if reader.offset != part[1]:
+        raise UnsoundPart
 
 
 def _open(

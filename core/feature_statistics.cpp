@@ -1,0 +1,162 @@
+#include "feature_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "hashing.hpp"
+
+namespace tfreel {
+namespace {
+
+template <typename Part>
+Part& made(std::unique_ptr<Part>& part, const Precision& precision) {
+  if (!part) part = std::make_unique<Part>(precision);
+  return *part;
+}
+
+template <typename Part>
+void merge_part(std::unique_ptr<Part>& part, const std::unique_ptr<Part>& other,
+                const Precision& precision) {
+  if (other) made(part, precision).merge(*other);
+}
+
+}  // namespace
+
+void IntStatistics::merge(const IntStatistics& other) {
+  distribution.merge(other.distribution);
+  moments.merge(other.moments);
+  zeros += other.zeros;
+}
+
+void FloatStatistics::add(float number) {
+  if (std::isfinite(number)) {
+    distribution.add(key_of(number));
+    moments.add(number);
+    zeros += number == 0;
+  } else if (std::isnan(number)) {
+    ++nans;
+  } else {
+    ++(number > 0 ? infinities : negative_infinities);
+  }
+}
+
+void FloatStatistics::merge(const FloatStatistics& other) {
+  distribution.merge(other.distribution);
+  moments.merge(other.moments);
+  zeros += other.zeros;
+  nans += other.nans;
+  infinities += other.infinities;
+  negative_infinities += other.negative_infinities;
+}
+
+void BytesStatistics::add(Bytes value) {
+  sizes.add(static_cast<std::int64_t>(value.size()));
+  const ContentFacts facts = content_of(value);
+  ++contents[static_cast<std::size_t>(facts.kind)];
+  if (facts.width != 0 && facts.height != 0) {
+    widths.add(facts.width);
+    heights.add(facts.height);
+    pictures.add(Key{facts.width} << 32 | facts.height);
+  }
+  const Key hash = hash_of(value);
+  show(hash, value);
+  values.add(hash);
+  if (values.settled()) forget_rare();
+}
+
+void BytesStatistics::show(Key hash, Bytes value) {
+  Shown& shown = waiting_.emplace_back();
+  shown.hash = hash;
+  shown.size = value.size();
+  std::memcpy(shown.beginning.data(), value.data(), std::min(value.size(), kShownBytes));
+}
+
+const BytesStatistics::Shown* BytesStatistics::shown(Key hash) const noexcept {
+  const auto found = std::ranges::lower_bound(shown_, hash, {}, &Shown::hash);
+  return found != shown_.end() && found->hash == hash ? &*found : nullptr;
+}
+
+// Keeps what belongs to the values that are frequent now.
+void BytesStatistics::forget_rare() {
+  std::erase_if(waiting_, [&](const Shown& each) { return !values.is_frequent(each.hash); });
+  std::erase_if(shown_, [&](const Shown& each) { return !values.is_frequent(each.hash); });
+  shown_.insert(shown_.end(), waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  std::ranges::stable_sort(shown_, {}, &Shown::hash);
+  const auto again = std::ranges::unique(shown_, {}, &Shown::hash);
+  shown_.erase(again.begin(), again.end());
+}
+
+void BytesStatistics::flush() {
+  sizes.distribution.flush();
+  widths.distribution.flush();
+  heights.distribution.flush();
+  pictures.flush();
+  values.flush();
+  forget_rare();
+}
+
+void BytesStatistics::merge(const BytesStatistics& other) {
+  sizes.merge(other.sizes);
+  for (std::size_t i = 0; i < kContents; ++i) contents[i] += other.contents[i];
+  widths.merge(other.widths);
+  heights.merge(other.heights);
+  pictures.merge(other.pictures);
+  values.merge(other.values);
+  waiting_.insert(waiting_.end(), other.shown_.begin(), other.shown_.end());
+  forget_rare();
+}
+
+void Lists::clear() {
+  constexpr std::size_t kMuch = 1 << 16;  // values, whose memory is not kept for the next record
+  if (lists.capacity() + values.capacity() > kMuch) *this = {};
+  lists.clear();
+  values.clear();
+  bytes = 0;
+}
+
+void FeatureStatistics::add(const Lists& found, bool in_lists) {
+  ++present;
+  bytes += found.bytes;
+  if (in_lists) steps.add(static_cast<std::int64_t>(found.lists.size()));
+  for (const Lists::List& list : found.lists) {
+    ++kinds[static_cast<std::size_t>(list.kind)];
+    empty += list.size == 0;
+    lengths.add(list.size);
+  }
+  if (!found.values.ints.empty()) {
+    IntStatistics& numbers = made(ints, precision_);
+    for (const std::int64_t value : found.values.ints) numbers.add(value);
+  }
+  if (!found.values.floats.empty()) {
+    FloatStatistics& numbers = made(floats, precision_);
+    for (const float value : found.values.floats) numbers.add(value);
+  }
+  if (!found.values.bytes.empty()) {
+    BytesStatistics& texts = made(strings, precision_);
+    for (const Bytes value : found.values.bytes) texts.add(value);
+  }
+}
+
+void FeatureStatistics::flush() {
+  lengths.distribution.flush();
+  steps.distribution.flush();
+  if (ints) ints->distribution.flush();
+  if (floats) floats->distribution.flush();
+  if (strings) strings->flush();
+}
+
+void FeatureStatistics::merge(const FeatureStatistics& other) {
+  present += other.present;
+  bytes += other.bytes;
+  empty += other.empty;
+  for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] += other.kinds[i];
+  lengths.merge(other.lengths);
+  steps.merge(other.steps);
+  merge_part(ints, other.ints, precision_);
+  merge_part(floats, other.floats, precision_);
+  merge_part(strings, other.strings, precision_);
+}
+
+}  // namespace tfreel

@@ -1,0 +1,125 @@
+// What there is to say about the values of one feature: numbers, floats and bytes, each kind for
+// itself, because records may disagree. Merging is exact wherever the parts are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "content.hpp"
+#include "distribution.hpp"
+#include "example.hpp"
+#include "moments.hpp"
+
+namespace tfreel {
+
+// Whole numbers: values, or lengths, sizes, widths and heights.
+class IntStatistics {
+ public:
+  explicit IntStatistics(const Precision& precision) noexcept : distribution(precision) {}
+
+  void add(std::int64_t number) {
+    distribution.add(key_of(number));
+    moments.add(number);
+    zeros += number == 0;
+  }
+  void merge(const IntStatistics& other);
+
+  Distribution distribution;
+  IntMoments moments;
+  std::uint64_t zeros = 0;
+};
+
+// Floats. What is no finite number is counted, and counts nowhere else.
+class FloatStatistics {
+ public:
+  explicit FloatStatistics(const Precision& precision) noexcept : distribution(precision) {}
+
+  void add(float number);
+  void merge(const FloatStatistics& other);
+
+  Distribution distribution;
+  FloatMoments moments;
+  std::uint64_t zeros = 0;
+  std::uint64_t nans = 0;
+  std::uint64_t infinities = 0;
+  std::uint64_t negative_infinities = 0;
+};
+
+// Bytes. Which values are frequent, and how many there are, is told by their hashes.
+class BytesStatistics {
+ public:
+  static constexpr std::size_t kShownBytes = 48;
+  // What of a value is kept to be shown: its beginning.
+  struct Shown {
+    Key hash;
+    std::uint64_t size;  // of the value
+    std::array<char, kShownBytes> beginning;
+  };
+
+  explicit BytesStatistics(const Precision& precision)
+      : sizes(precision),
+        widths(precision),
+        heights(precision),
+        pictures(precision),
+        values(precision) {}
+
+  void add(Bytes value);
+  void flush();
+  void merge(const BytesStatistics& flushed);
+
+  IntStatistics sizes;
+  std::array<std::uint64_t, kContents> contents{};
+  IntStatistics widths;
+  IntStatistics heights;
+  Distribution pictures;                        // width << 32 | height
+  Distribution values;                          // hashes
+  const Shown* shown(Key hash) const noexcept;  // of a frequent value
+
+ private:
+  void show(Key hash, Bytes value);
+  void forget_rare();
+
+  std::vector<Shown> shown_;    // of the frequent values, sorted by hash
+  std::vector<Shown> waiting_;  // of values that may become frequent
+};
+
+// The lists of one feature in one record: of a feature one, of a feature list one for each step.
+struct Lists {
+  struct List {
+    Kind kind;
+    std::uint32_t size;
+  };
+  std::vector<List> lists;
+  Values values;            // of all of them, by kind
+  std::uint64_t bytes = 0;  // in the record, with the name
+
+  void clear();
+};
+
+class FeatureStatistics {
+ public:
+  explicit FeatureStatistics(const Precision& precision)
+      : lengths(precision), steps(precision), precision_(precision) {}
+
+  void add(const Lists& lists, bool in_lists);
+  void flush();
+  void merge(const FeatureStatistics& flushed);
+
+  std::uint64_t present = 0;             // records with the feature
+  std::uint64_t bytes = 0;               // of their entries
+  std::uint64_t empty = 0;               // lists without a value
+  std::array<std::uint64_t, 4> kinds{};  // lists of each
+  IntStatistics lengths;                 // of lists
+  IntStatistics steps;                   // of feature lists
+  // Made when there is one: a feature mostly is of one kind.
+  std::unique_ptr<IntStatistics> ints;
+  std::unique_ptr<FloatStatistics> floats;
+  std::unique_ptr<BytesStatistics> strings;
+
+ private:
+  Precision precision_;
+};
+
+}  // namespace tfreel

@@ -1,0 +1,210 @@
+"""The pass over all records: files in, the sketches of the core out.
+
+Files, and parts of large files, are read at the same time. What is a part depends on the file alone, and
+parts are merged in their order, so that the number of threads changes nothing in the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO, TypeAlias
+
+from tfreel import _core
+from tfreel.errors import DecodeError, FeatureError
+from tfreel.inference.sample import path_of
+from tfreel.records.frames import ReadOptions
+from tfreel.records.parts import Part, Progress, UnsoundPart, blocks_of, find_parts, size_of
+from tfreel.records.read import OnCorrupt, Reader, read
+from tfreel.records.report import Report
+from tfreel.storage.files import LocalFile
+from tfreel.storage.paths import display
+from tfreel.threads import Turn, in_order
+
+_MOST_PARTS = 1 << 20  # of a file: as many as it is large enough for
+_MOST_FEATURES = 10_000
+_MOST_GROUPS = 1_000
+
+_File: TypeAlias = str | BinaryIO
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was seen so far.
+
+    Attributes:
+        columns: The features to look at; None for all.
+        by: The feature whose values make groups.
+        sketches: Of all features.
+        report: Of the reading.
+        malformed: Records that are no Examples.
+    """
+
+    columns: tuple[str, ...] | None
+    by: str | None
+    report: Report = field(default_factory=Report)
+    malformed: int = 0
+    sketches: _core.Statistics = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sketches = _core.Statistics(
+            columns=self.columns, by=self.by, most_features=_MOST_FEATURES, most_groups=_MOST_GROUPS
+        )
+
+    def new(self) -> Scan:
+        """One of the same kind that has seen nothing."""
+        return Scan(self.columns, self.by)
+
+    def merge(self, other: Scan) -> None:
+        """Adds what another one saw.
+
+        Raises:
+            FeatureError: Together there are too many features or groups.
+        """
+        limit = self.sketches.merge(other.sketches)
+        if limit is not None:
+            raise self._limit_error(limit)
+        self.report.merge(other.report)
+        self.malformed += other.malformed
+
+    def see(self, block: _core.Block, path: str, *, skip: bool) -> None:
+        """Adds the records of a block; with `skip`, those that are no Examples are counted, and no more.
+
+        Raises:
+            DecodeError: A record is no Example.
+            FeatureError: There are too many features or groups.
+        """
+        first = 0
+        while (stopped := self.sketches.add(block, first)) is not None:
+            index, why = stopped
+            if isinstance(why, str):
+                raise self._limit_error(why, path, block.first_record + index)
+            if not skip:
+                raise _no_example(why, path, block.first_record + index)
+            self.malformed += 1
+            first = index + 1
+
+    def _limit_error(self, limit: str, path: str | None = None, record: int | None = None) -> FeatureError:
+        words = {
+            "features": f"more than {_MOST_FEATURES:,} different features; columns= says which to look at",
+            "groups": f"feature {self.by!r} has more than {_MOST_GROUPS:,} different values: too many groups",
+            "group_kind": f"feature {self.by!r} holds floats; groups are made by whole numbers or bytes",
+            "group_size": f"feature {self.by!r} holds values of more than 1,024 bytes: too long for groups",
+        }
+        where = "" if path is None or record is None else f"{display(path)}: record {record}: "
+        error = FeatureError(where + words[limit], path=path, record=record, kind="statistics_limit")
+        error.feature = self.by
+        return error
+
+
+def _no_example(why: _core.Malformed, path: str, record: int) -> DecodeError:
+    error = DecodeError(
+        f"{display(path)}: record {record}: neither an Example nor a SequenceExample: {why.why} at byte"
+        f' {why.byte}; on_corrupt="skip" passes over it',
+        path=path,
+        record=record,
+        kind="proto_malformed",
+    )
+    error.byte = why.byte
+    return error
+
+
+class Survey:
+    """The pass over some files.
+
+    Args:
+        empty: What to begin with.
+        on_corrupt: As in `tfreel.read`.
+        threads: How many to work with.
+        progress: Told of every block.
+    """
+
+    def __init__(
+        self, empty: Scan, *, on_corrupt: OnCorrupt, threads: int | None, progress: Progress | None
+    ) -> None:
+        self._empty = empty
+        self._on_corrupt = on_corrupt
+        self._threads = threads
+        self._tell: Progress = progress or (lambda *_: None)
+        self._turn = Turn()
+
+    def run(self, files: Sequence[_File]) -> Scan:
+        """What there is in these files."""
+        total, of_file = self._empty.new(), self._empty.new()
+        sound = True
+        for piece, seen in in_order(self._pieces(files), self._threads, turn=self._turn):
+            sound = sound and seen is not None
+            if seen is not None and sound:
+                of_file.merge(seen)
+            if not piece.last:
+                continue
+            if not sound or (piece.local is not None and piece.local.changed()):
+                # Not what it seemed: the reading from the beginning tells more.
+                of_file = self._read_all(piece.file)
+            total.merge(of_file)
+            of_file, sound = self._empty.new(), True
+        return total
+
+    def _pieces(self, files: Sequence[_File]) -> Iterator[Callable[[], tuple[_Piece, Scan | None]]]:
+        for file in files:
+            yield from (self._work(piece) for piece in _pieces_of(file))
+
+    def _work(self, piece: _Piece) -> Callable[[], tuple[_Piece, Scan | None]]:
+        return lambda: (piece, self._read_part(piece) if piece.part else self._read_all(piece.file))
+
+    def _read_part(self, piece: _Piece) -> Scan | None:
+        """What there is in a part of a file; None if it is none."""
+        seen = self._empty.new()
+        told = Report()
+        try:
+            for block in blocks_of(piece.opened, ReadOptions(), piece.bounds):
+                self._see(seen, block, piece.file)
+                told.records, told.bytes = told.records + len(block), told.bytes + block.nbytes
+        except (UnsoundPart, OSError, DecodeError):
+            self._tell(-told.records, -told.bytes)
+            return None
+        told.files = int(piece.last)
+        seen.report = told
+        return seen
+
+    def _read_all(self, file: _File) -> Scan:
+        seen = self._empty.new()
+        reader: Reader = read([file], on_corrupt=self._on_corrupt)
+        for block in reader.blocks():
+            self._see(seen, block, file)
+        seen.report = reader.report
+        return seen
+
+    def _see(self, seen: Scan, block: _core.Block, file: _File) -> None:
+        self._turn()
+        seen.see(block, path_of(file), skip=self._on_corrupt == "skip")
+        self._tell(*size_of(block))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A file, or a part of it."""
+
+    file: _File
+    local: LocalFile | None = None
+    part: Part | None = None
+    last: bool = True
+
+    @property
+    def opened(self) -> LocalFile:
+        assert self.local is not None  # noqa: S101 - parts are of files that were opened
+        return self.local
+
+    @property
+    def bounds(self) -> Part:
+        assert self.part is not None  # noqa: S101 - asked only of parts
+        return self.part
+
+
+def _pieces_of(file: _File) -> list[_Piece]:
+    if not isinstance(file, str) or file == "-":
+        return [_Piece(file)]
+    local, parts = find_parts(file, ReadOptions(), _MOST_PARTS)
+    if len(parts) < 2:
+        return [_Piece(file)]
+    return [_Piece(file, local, part, last=part is parts[-1]) for part in parts]
