@@ -32,6 +32,7 @@ from tfreel.tables import load, save
 
 if _typing.TYPE_CHECKING:
     from tfreel import images as images
+    from tfreel import profile as profile
     from tfreel.dataset import Dataset, DatasetIterator
     from tfreel.examples.messages import (
         BytesList,
@@ -124,12 +125,12 @@ _ROOMS = {
 
 def __getattr__(name: str) -> _typing.Any:
     """What is imported when it is first asked for: what not every program needs."""
-    if name not in __all__ and name != "images":
+    if name not in __all__ and name not in ("images", "profile"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    if name == "images":
-        return import_module("tfreel.images")
+    if name not in __all__:
+        return import_module(f"tfreel.{name}")
     room = _ROOMS.get(name, "tfreel.examples.messages")
     globals()[name] = found = getattr(import_module(room), name)
     return found
