@@ -134,7 +134,7 @@ def __getattr__(name: str) -> _typing.Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    if name in ("images", "profile"):
+    if name not in __all__:
         return import_module(f"tfreel.{name}")
     room = _ROOMS.get(name, "tfreel.examples.messages")
     globals()[name] = found = getattr(import_module(room), name)
