@@ -46,7 +46,7 @@ check-core: $(VENV)/check
 	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
 
 system: ## install the Debian packages that `make fuzz` and the browser tests need; asks for root
-	@($(FUZZ_PROBE) && $(BROWSER_PROBE)) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends clang libclang-rt-dev chromium fonts-noto-cjk > /dev/null)
+	@($(FUZZ_PROBE) && $(BROWSER_PROBE)) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends clang libclang-rt-dev chromium > /dev/null)
 	@$(FUZZ_PROBE) && echo "clang and its fuzzer are there"
 	@$(BROWSER_PROBE) && echo "Chromium is there"
 
