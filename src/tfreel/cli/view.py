@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -46,12 +47,12 @@ def command(paths: list[str], port: int, host: str, browser: bool, lang: Any) ->
     from tfreel.cli.output import print_text
     from tfreel.viewer.server import LOOPBACK, Viewer
 
-    viewer = Viewer(paths, host=host, port=port, lang=lang)
-    if host not in LOOPBACK:
-        tell(f"listening at {host}: whoever can reach this machine and has the link sees the data")
-    print_text(viewer.url)
-    if browser and not viewer.open_browser():
-        tell("no browser was found; open the link yourself")
-    tell("press Ctrl-C to end")
-    viewer.serve_until_interrupted()
+    with suppress(KeyboardInterrupt), Viewer(paths, host=host, port=port, lang=lang) as viewer:
+        if host not in LOOPBACK:
+            tell(f"listening at {host}: whoever can reach this machine and has the link sees the data")
+        print_text(viewer.url)
+        if browser and not viewer.open_browser():
+            tell("no browser was found; open the link yourself")
+        tell("press Ctrl-C to end")
+        viewer.wait()
     return 0

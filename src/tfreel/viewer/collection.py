@@ -120,16 +120,18 @@ class Collection:
         facts = (int(column[record]) for column in (index.offsets, index.lengths, index.checksums))
         return Place(number, record, *facts)
 
-    def fetch(self, position: int, most_bytes: int = MOST_RECORD_BYTES) -> bytes:
+    def fetch(self, position: int) -> bytes:
         """A record, checked.
 
         Raises:
-            RecordTooLargeError: It is larger than that.
+            RecordTooLargeError: It is larger than what is shown.
             TfreelError: It is damaged, or its file changed.
         """
         place = self.place(position)
-        if place.length > most_bytes:
-            raise RecordTooLargeError(f"a record of {place.length:,} bytes: at most {most_bytes:,} are shown")
+        if place.length > MOST_RECORD_BYTES:
+            raise RecordTooLargeError(
+                f"a record of {place.length:,} bytes: at most {MOST_RECORD_BYTES:,} are shown"
+            )
         return self.records[position]
 
     def span(self, split: str | None, file: int | None) -> range:

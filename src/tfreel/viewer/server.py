@@ -178,16 +178,11 @@ class Viewer:
             self._thread.join(_STOP_SECONDS)
         self._socket.close()
 
-    def serve_until_interrupted(self) -> None:
-        """Waits until Ctrl-C is pressed, or until the process that started this one has ended."""
+    def wait(self) -> None:
+        """Waits until it was stopped, or until the process that started this one has ended."""
         parent = os.getppid()
-        try:
-            while self._thread.is_alive() and os.getppid() == parent:
-                self._thread.join(_LOOK_SECONDS)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self.stop()
+        while self._thread.is_alive() and os.getppid() == parent:
+            self._thread.join(_LOOK_SECONDS)
 
     def __enter__(self) -> Self:
         return self
