@@ -23,6 +23,7 @@ COMMANDS = {
     "head": "Show the first records.",
     "info": "Say what there is: files, records, features.",
     "schema": "Print the features of Examples, as code or JSON.",
+    "stats": "Say how the values of every feature are distributed.",
     "count": "Count the records of each file, and of all.",
     "verify": "Check every byte and list every fault.",
     "repair": "Save every sound record of SRC in a new file, DST.",
