@@ -166,8 +166,8 @@ nb::dict described(const Statistics::Feature& which, const FeatureStatistics& fe
   out["bytes"] = feature.bytes;
   out["empty"] = feature.empty;
   out["kinds"] = nb::cast(std::vector<std::uint64_t>(feature.kinds.begin(), feature.kinds.end()));
-  out["lengths"] = described(feature.lengths);
-  out["steps"] = described(feature.steps);
+  out["lengths"] = described(feature.lengths.numbers());
+  out["steps"] = described(feature.steps.numbers());
   out["ints"] = maybe(feature.ints);
   out["floats"] = maybe(feature.floats);
   out["strings"] = maybe(feature.strings);

@@ -128,6 +128,17 @@ constexpr Picture kPictures[] = {
     {"MM\0*"sv, Content::tiff, tiff_size},
 };
 
+// Whether something begins with this byte: most text does not.
+constexpr auto kMagicBytes = [] {
+  std::array<bool, 256> table{};
+  for (const Plain& plain : kPlain) table[static_cast<unsigned char>(plain.magic[0])] = true;
+  for (const Picture& picture : kPictures) {
+    table[static_cast<unsigned char>(picture.magic[0])] = true;
+  }
+  for (const unsigned char other : {0x52, 0x80, 0x00}) table[other] = true;
+  return table;
+}();
+
 // What the first bytes say, if the others do not contradict.
 std::optional<ContentFacts> by_magic(Bytes value) noexcept {
   for (const Picture& picture : kPictures) {
@@ -155,7 +166,9 @@ std::optional<ContentFacts> by_magic(Bytes value) noexcept {
 
 ContentFacts content_of(Bytes value) noexcept {
   if (value.empty()) return {Content::empty};
-  if (const auto found = by_magic(value)) return *found;
+  if (kMagicBytes[std::to_integer<std::size_t>(value[0])]) {
+    if (const auto found = by_magic(value)) return *found;
+  }
   if (seems_tensor(value)) return {Content::tensor};
   return {is_text(value) ? Content::text : Content::binary};
 }

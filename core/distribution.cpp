@@ -1,30 +1,38 @@
 #include "distribution.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tfreel {
 
-void Distribution::flush() {
-  if (batch_.empty()) return;
-  sort_keys(batch_);
-  count_ += batch_.size();
-  least_ = std::min(least_, batch_.front());
-  most_ = std::max(most_, batch_.back());
-  std::vector<Counted> runs = runs_of(batch_);
-  if (sketches_) {
-    sketches_->quantiles.add_sorted(batch_);
-    for (const Counted& run : runs) sketches_->distinct.add(run.key);
-    frequent_.add_many(std::move(runs));
-  } else {
-    frequent_.add(runs);
-    if (frequent_.full()) sketches_ = sketches_of(precision_, frequent_.counted());
-  }
-  frequent_.reduce();
+void Distribution::take_batch() {
+  if (sketches_) sketches_->quantiles.add_sorted(batch_);
+  take(runs_of(batch_));
   batch_.clear();
 }
 
+void Distribution::add(Key key, std::uint64_t times) {
+  const Counted counted{key, times};
+  if (sketches_) sketches_->quantiles.add_counted({&counted, 1});
+  take({counted});
+}
+
+// Takes sorted keys that were counted; quantiles have them already, if there are any.
+void Distribution::take(std::vector<Counted> counted) {
+  for (const Counted& each : counted) count_ += each.count;
+  least_ = std::min(least_, counted.front().key);
+  most_ = std::max(most_, counted.back().key);
+  if (sketches_) {
+    for (const Counted& each : counted) sketches_->distinct.add(each.key);
+    frequent_.add_many(std::move(counted));
+  } else {
+    frequent_.add(counted);
+    if (frequent_.full()) sketches_ = sketches_of(precision_, frequent_.counted());
+  }
+  frequent_.reduce();
+}
+
 void Distribution::merge(const Distribution& other) {
-  flush();
   count_ += other.count_;
   least_ = std::min(least_, other.least_);
   most_ = std::max(most_, other.most_);

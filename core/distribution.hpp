@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "distinct.hpp"
@@ -30,19 +31,30 @@ class Distribution {
   explicit Distribution(const Precision& precision) noexcept
       : precision_(precision), frequent_(precision.frequent_keys) {}
 
-  void add(Key key) {
+  // True if there is no room for more: then `flush`.
+  bool add(Key key) {
     batch_.push_back(key);
-    if (batch_.size() >= precision_.batch_keys) flush();
+    return batch_.size() >= precision_.batch_keys;
   }
-  // Keys wait to be sorted together. Whoever asks for anything below calls this first.
-  void flush();
-  void merge(const Distribution& flushed);
+  void add(Key key, std::uint64_t times);
+  // Keys wait to be sorted together. Whoever asks for anything below calls this first. `on_sorted`
+  // gets the keys that waited.
+  template <typename OnSorted>
+  void flush(OnSorted&& on_sorted) {
+    if (batch_.empty()) return;
+    sort_keys(batch_);
+    on_sorted(std::span<const Key>(batch_));
+    take_batch();
+  }
+  void flush() {
+    flush([](std::span<const Key>) {});
+  }
+  // Both must be flushed.
+  void merge(const Distribution& other);
 
   std::uint64_t count() const noexcept { return count_; }
   Key least() const noexcept { return least_; }
   Key most() const noexcept { return most_; }
-  // Whether no key waits.
-  bool settled() const noexcept { return batch_.empty(); }
   bool is_frequent(Key key) const noexcept { return frequent_.has(key); }
   // Whether everything is.
   bool exact() const noexcept { return !sketches_; }
@@ -58,6 +70,8 @@ class Distribution {
     Distinct distinct;
   };
 
+  void take_batch();
+  void take(std::vector<Counted> counted);
   static Sketches sketches_of(const Precision& precision, std::span<const Counted> exact);
 
   Precision precision_;

@@ -1,8 +1,8 @@
 #include "feature_statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "hashing.hpp"
 
@@ -21,27 +21,49 @@ void merge_part(std::unique_ptr<Part>& part, const std::unique_ptr<Part>& other,
   if (other) made(part, precision).merge(*other);
 }
 
+std::size_t count_of(std::span<const Key> sorted, Key key) noexcept {
+  return std::ranges::equal_range(sorted, key).size();
+}
+
 }  // namespace
 
+void IntStatistics::flush() {
+  distribution.flush([&](std::span<const Key> keys) {
+    moments.add_sorted(keys);
+    zeros += count_of(keys, key_of(std::int64_t{0}));
+  });
+}
+
 void IntStatistics::merge(const IntStatistics& other) {
+  flush();
   distribution.merge(other.distribution);
   moments.merge(other.moments);
   zeros += other.zeros;
 }
 
-void FloatStatistics::add(float number) {
-  if (std::isfinite(number)) {
-    distribution.add(key_of(number));
-    moments.add(number);
-    zeros += number == 0;
-  } else if (std::isnan(number)) {
+void SteadyStatistics::settle() {
+  constexpr std::uint64_t kMany = 64;  // are sooner counted than sorted among others
+  if (times_ >= kMany) return numbers_.add(number_, std::exchange(times_, 0));
+  for (; times_ != 0; --times_) numbers_.add(number_);
+}
+
+void FloatStatistics::add_odd(float number) noexcept {
+  if (std::isnan(number)) {
     ++nans;
   } else {
     ++(number > 0 ? infinities : negative_infinities);
   }
 }
 
+void FloatStatistics::flush() {
+  distribution.flush([&](std::span<const Key> keys) {
+    moments.add_sorted(keys);
+    zeros += count_of(keys, key_of(0.0F));
+  });
+}
+
 void FloatStatistics::merge(const FloatStatistics& other) {
+  flush();
   distribution.merge(other.distribution);
   moments.merge(other.moments);
   zeros += other.zeros;
@@ -57,12 +79,13 @@ void BytesStatistics::add(Bytes value) {
   if (facts.width != 0 && facts.height != 0) {
     widths.add(facts.width);
     heights.add(facts.height);
-    pictures.add(Key{facts.width} << 32 | facts.height);
+    if (pictures.add(Key{facts.width} << 32 | facts.height)) pictures.flush();
   }
   const Key hash = hash_of(value);
   show(hash, value);
-  values.add(hash);
-  if (values.settled()) forget_rare();
+  if (!values.add(hash)) return;
+  values.flush();
+  forget_rare();
 }
 
 void BytesStatistics::show(Key hash, Bytes value) {
@@ -77,27 +100,38 @@ const BytesStatistics::Shown* BytesStatistics::shown(Key hash) const noexcept {
   return found != shown_.end() && found->hash == hash ? &*found : nullptr;
 }
 
-// Keeps what belongs to the values that are frequent now.
+// Keeps what belongs to the values that are frequent now. Mostly those have been so before, and
+// nothing that waits is wanted.
 void BytesStatistics::forget_rare() {
-  std::erase_if(waiting_, [&](const Shown& each) { return !values.is_frequent(each.hash); });
-  std::erase_if(shown_, [&](const Shown& each) { return !values.is_frequent(each.hash); });
-  shown_.insert(shown_.end(), waiting_.begin(), waiting_.end());
+  const auto frequent = values.frequent();
+  auto next = frequent.begin();
+  std::erase_if(shown_, [&](const Shown& each) {
+    while (next != frequent.end() && next->key < each.hash) ++next;
+    return next == frequent.end() || next->key != each.hash;
+  });
+  if (shown_.size() < frequent.size()) {
+    std::erase_if(waiting_, [&](const Shown& each) {
+      return shown(each.hash) != nullptr || !values.is_frequent(each.hash);
+    });
+    shown_.insert(shown_.end(), waiting_.begin(), waiting_.end());
+    std::ranges::stable_sort(shown_, {}, &Shown::hash);
+    const auto again = std::ranges::unique(shown_, {}, &Shown::hash);
+    shown_.erase(again.begin(), again.end());
+  }
   waiting_.clear();
-  std::ranges::stable_sort(shown_, {}, &Shown::hash);
-  const auto again = std::ranges::unique(shown_, {}, &Shown::hash);
-  shown_.erase(again.begin(), again.end());
 }
 
 void BytesStatistics::flush() {
-  sizes.distribution.flush();
-  widths.distribution.flush();
-  heights.distribution.flush();
+  sizes.flush();
+  widths.flush();
+  heights.flush();
   pictures.flush();
   values.flush();
   forget_rare();
 }
 
 void BytesStatistics::merge(const BytesStatistics& other) {
+  flush();
   sizes.merge(other.sizes);
   for (std::size_t i = 0; i < kContents; ++i) contents[i] += other.contents[i];
   widths.merge(other.widths);
@@ -140,10 +174,10 @@ void FeatureStatistics::add(const Lists& found, bool in_lists) {
 }
 
 void FeatureStatistics::flush() {
-  lengths.distribution.flush();
-  steps.distribution.flush();
-  if (ints) ints->distribution.flush();
-  if (floats) floats->distribution.flush();
+  lengths.flush();
+  steps.flush();
+  if (ints) ints->flush();
+  if (floats) floats->flush();
   if (strings) strings->flush();
 }
 

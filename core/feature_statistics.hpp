@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,15 +21,48 @@ class IntStatistics {
   explicit IntStatistics(const Precision& precision) noexcept : distribution(precision) {}
 
   void add(std::int64_t number) {
-    distribution.add(key_of(number));
-    moments.add(number);
-    zeros += number == 0;
+    if (distribution.add(key_of(number))) flush();
   }
-  void merge(const IntStatistics& other);
+  void add(std::int64_t number, std::uint64_t times) {
+    distribution.add(key_of(number), times);
+    moments.add(number, times);
+    zeros += number == 0 ? times : 0;
+  }
+  void flush();
+  void merge(const IntStatistics& flushed);
 
   Distribution distribution;
   IntMoments moments;
   std::uint64_t zeros = 0;
+};
+
+// Whole numbers of which most are the same as the one before, as lengths of lists are.
+class SteadyStatistics {
+ public:
+  explicit SteadyStatistics(const Precision& precision) noexcept : numbers_(precision) {}
+
+  void add(std::int64_t number) {
+    if (number != number_) settle();
+    number_ = number;
+    ++times_;
+  }
+  void flush() {
+    settle();
+    numbers_.flush();
+  }
+  void merge(const SteadyStatistics& flushed) {
+    flush();
+    numbers_.merge(flushed.numbers_);
+  }
+  // After `flush`.
+  const IntStatistics& numbers() const noexcept { return numbers_; }
+
+ private:
+  void settle();
+
+  IntStatistics numbers_;
+  std::int64_t number_ = 0;
+  std::uint64_t times_ = 0;
 };
 
 // Floats. What is no finite number is counted, and counts nowhere else.
@@ -36,8 +70,12 @@ class FloatStatistics {
  public:
   explicit FloatStatistics(const Precision& precision) noexcept : distribution(precision) {}
 
-  void add(float number);
-  void merge(const FloatStatistics& other);
+  void add(float number) {
+    if (!std::isfinite(number)) return add_odd(number);
+    if (distribution.add(key_of(number))) flush();
+  }
+  void flush();
+  void merge(const FloatStatistics& flushed);
 
   Distribution distribution;
   FloatMoments moments;
@@ -45,6 +83,9 @@ class FloatStatistics {
   std::uint64_t nans = 0;
   std::uint64_t infinities = 0;
   std::uint64_t negative_infinities = 0;
+
+ private:
+  void add_odd(float number) noexcept;
 };
 
 // Bytes. Which values are frequent, and how many there are, is told by their hashes.
@@ -111,8 +152,8 @@ class FeatureStatistics {
   std::uint64_t bytes = 0;               // of their entries
   std::uint64_t empty = 0;               // lists without a value
   std::array<std::uint64_t, 4> kinds{};  // lists of each
-  IntStatistics lengths;                 // of lists
-  IntStatistics steps;                   // of feature lists
+  SteadyStatistics lengths;              // of lists
+  SteadyStatistics steps;                // of feature lists
   // Made when there is one: a feature mostly is of one kind.
   std::unique_ptr<IntStatistics> ints;
   std::unique_ptr<FloatStatistics> floats;

@@ -17,6 +17,7 @@ void subtract(std::vector<Counted>& counted, std::uint64_t amount) {
 
 std::vector<Counted> runs_of(std::span<const Key> sorted) {
   std::vector<Counted> runs;
+  runs.reserve(sorted.size());
   for (std::size_t i = 0; i < sorted.size();) {
     std::size_t end = i + 1;
     while (end < sorted.size() && sorted[end] == sorted[i]) ++end;

@@ -6,11 +6,17 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <span>
+
+#include "keys.hpp"
 
 namespace tfreel {
 
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 Uint128;
+
+// How many keys may be added at once: so many squares of small numbers fit into 63 bits.
+inline constexpr std::size_t kMostKeys = 4096;
 
 class IntMoments {
  public:
@@ -18,6 +24,31 @@ class IntMoments {
     sum_ += number;
     const auto size = static_cast<Uint128>(number < 0 ? -static_cast<Int128>(number) : number);
     add_squares(size * size, 0);
+  }
+  void add(std::int64_t number, std::uint64_t times) noexcept {
+    IntMoments doubled;
+    doubled.add(number);
+    for (; times != 0; times >>= 1) {
+      if ((times & 1) != 0) merge(doubled);
+      doubled.merge(IntMoments(doubled));
+    }
+  }
+  // Keys of whole numbers, not more than kMostKeys.
+  void add_sorted(std::span<const Key> keys) noexcept {
+    if (keys.empty()) return;
+    if (int_of(keys.front()) < -kSmall || int_of(keys.back()) > kSmall) {
+      for (const Key key : keys) add(int_of(key));
+      return;
+    }
+    std::int64_t sum = 0;
+    std::int64_t squares = 0;
+    for (const Key key : keys) {
+      const std::int64_t number = int_of(key);
+      sum += number;
+      squares += number * number;
+    }
+    sum_ += sum;
+    add_squares(static_cast<Uint128>(squares), 0);
   }
   void merge(const IntMoments& other) noexcept {
     sum_ += other.sum_;
@@ -30,6 +61,8 @@ class IntMoments {
   std::uint64_t squares_above() const noexcept { return squares_above_; }
 
  private:
+  static constexpr std::int64_t kSmall = std::int64_t{1} << 24;  // the squares of kMostKeys fit
+
   void add_squares(Uint128 squares, std::uint64_t above) noexcept {
     squares_ += squares;
     squares_above_ += above + (squares_ < squares ? 1 : 0);
@@ -52,16 +85,23 @@ class FloatMoments {
   // denormalized numbers, which have the exponent of bin 1.)
   static constexpr int kLeastExponent = -149;
 
-  // Of a finite number.
-  void add(float number) {
+  // Keys of finite floats, not more than kMostKeys.
+  void add_sorted(std::span<const Key> keys) {
+    if (keys.empty()) return;
     if (!bins_) bins_ = std::make_unique<std::array<Bin, kBins>>();
-    const auto bits = std::bit_cast<std::uint32_t>(number);
-    const std::size_t exponent = bits >> 23 & 0xff;
-    const std::uint64_t size = (bits & 0x7fffff) | (exponent != 0 ? 0x800000U : 0U);
-    Bin& bin = (*bins_)[exponent];
-    const auto amount = static_cast<std::int64_t>(size);
-    bin.sum += bits >> 31 != 0 ? -amount : amount;
-    bin.squares += size * size;
+    // In their order, those with one exponent follow each other.
+    for (auto next = keys.begin(); next != keys.end();) {
+      const std::size_t exponent = exponent_of(*next);
+      std::int64_t sum = 0;
+      std::uint64_t squares = 0;
+      for (; next != keys.end() && exponent_of(*next) == exponent; ++next) {
+        const std::int64_t amount = amount_of(*next);
+        sum += amount;
+        squares += static_cast<std::uint64_t>(amount * amount);
+      }
+      (*bins_)[exponent].sum += sum;
+      (*bins_)[exponent].squares += squares;
+    }
   }
   void merge(const FloatMoments& other) {
     if (!other.bins_) return;
@@ -76,6 +116,15 @@ class FloatMoments {
   const std::array<Bin, kBins>* bins() const noexcept { return bins_.get(); }
 
  private:
+  static std::size_t exponent_of(Key key) noexcept {
+    return std::bit_cast<std::uint32_t>(float_of(key)) >> 23 & 0xff;
+  }
+  static std::int64_t amount_of(Key key) noexcept {
+    const auto bits = std::bit_cast<std::uint32_t>(float_of(key));
+    const std::int64_t amount = (bits & 0x7fffff) | (exponent_of(key) != 0 ? 0x800000U : 0U);
+    return bits >> 31 != 0 ? -amount : amount;
+  }
+
   std::unique_ptr<std::array<Bin, kBins>> bins_;
 };
 

@@ -169,6 +169,17 @@ class Statistics:
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
         return text.encode("utf-8", "backslashreplace").decode()
 
+    def to_html(self) -> str:
+        """All of it as one page of HTML that needs nothing else: no script, no address outside."""
+        from tfreel.profile.page import page
+
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        from tfreel.profile.page import fragment
+
+        return fragment(self)
+
 
 def statistics_of(scan: Scan) -> Statistics:
     """What a scan found."""
