@@ -13,6 +13,7 @@ namespace nb = nanobind;
 
 void bind_crc32c(nb::module_& module);
 void bind_order(nb::module_& module);
+void bind_outline(nb::module_& module);
 void bind_block(nb::module_& module);
 void bind_decoder(nb::module_& module);
 void bind_fetch(nb::module_& module);

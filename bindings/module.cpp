@@ -86,6 +86,7 @@ NB_MODULE(_core, module) {
   bind_decode(module);
   bind_frame_buffer(module);
   bind_columns(module);
+  bind_outline(module);
   bind_pipeline(module);
   bind_table(module);
   bind_whole_files(module);

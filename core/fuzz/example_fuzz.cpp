@@ -1,9 +1,10 @@
 // Any bytes, taken for an Example, a SequenceExample and a Feature. The quick way of reading a
-// feature must find what the slow one finds.
+// feature must find what the slow one finds, and an outline what is there.
 #include <cstdlib>
 #include <vector>
 
 #include "example.hpp"
+#include "outline.hpp"
 
 namespace {
 
@@ -45,11 +46,27 @@ void compare_ways(Bytes feature) {
   }
 }
 
+void check_outline(Bytes message) {
+  const Outline found = outline({{message}}, {}, {}, {.sequences = true, .most_others = 4});
+  require(found.bad.size() <= 1);
+  for (const auto* map : {&found.features, &found.lists}) {
+    require(map->size() <= 4);
+    for (const Outlined& one : *map) {
+      require(one.rows.size() <= (found.bad.empty() ? 1 : 0));
+      std::size_t units = 0;
+      for (const std::uint32_t steps : one.steps.span()) units += steps;
+      require(one.kinds.size() == (map == &found.lists ? units : one.rows.size()));
+      require(one.counts.size() == one.kinds.size());
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Bytes bytes = std::as_bytes(std::span(data, size));
   compare_ways(bytes);
+  check_outline(bytes);
   for (const std::uint32_t map : {1u, 2u}) {
     try {
       for_each_entry(bytes, map, [&](Bytes entry) {

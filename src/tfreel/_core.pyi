@@ -211,6 +211,24 @@ def parse(
     order: npt.NDArray[np.uint64] | None = None,
 ) -> tuple[int, list[_Raw]] | ParseFault: ...
 
+_Outlined: TypeAlias = tuple[
+    str,
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint8],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+]
+
+def outline(
+    records: Block | Sequence[object],
+    features: Sequence[str],
+    lists: Sequence[str],
+    *,
+    sequences: bool = False,
+    most_others: int = 1000,
+    order: npt.NDArray[np.uint64] | None = None,
+) -> tuple[list[_Outlined], list[_Outlined], int, list[tuple[int, int, str]]]: ...
+
 class Shard:
     def __init__(
         self,

@@ -1,0 +1,48 @@
+#include "outline.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "record_views.hpp"
+
+namespace tfreel::python {
+namespace {
+
+nb::list to_list(std::vector<Outlined>& outlined) {
+  nb::list found;
+  for (Outlined& one : outlined) {
+    found.append(nb::make_tuple(one.name, to_array(one.rows), to_array(one.kinds),
+                                to_array(one.counts), to_array(one.steps)));
+  }
+  return found;
+}
+
+nb::tuple outline_records(nb::handle records, const std::vector<std::string>& features,
+                          const std::vector<std::string>& lists, bool sequences,
+                          std::size_t most_others, nb::object order) {
+  RecordViews views(records);
+  if (!order.is_none()) views.reorder(span_of(nb::cast<Array<std::uint64_t>>(order)));
+  Outline found;
+  {
+    const Unlocked unlocked;
+    found = outline(views.views(), features, lists,
+                    {.sequences = sequences, .most_others = most_others});
+  }
+  nb::list bad;
+  for (const BadRow& row : found.bad) bad.append(nb::make_tuple(row.row, row.byte, row.why));
+  return nb::make_tuple(to_list(found.features), to_list(found.lists), found.unlisted, bad);
+}
+
+}  // namespace
+
+void bind_outline(nb::module_& module) {
+  module.def("outline", &outline_records, nb::arg("records"), nb::arg("features"), nb::arg("lists"),
+             nb::kw_only(), nb::arg("sequences") = false, nb::arg("most_others") = 1000,
+             nb::arg("order").none() = nb::none(),
+             "What records hold, without values: for each feature and each feature list its name,"
+             " rows, kinds, counts and steps; entries without room; and records that are none.");
+}
+
+}  // namespace tfreel::python
