@@ -21,6 +21,8 @@ _ADVICE = (
     ("force=True replaces it", "--force replaces it"),
     ("or say it with to=", "or say it with --to"),
     ("say which with column=", "say which with --column"),
+    ("say which with name=", "say which with --name"),
+    ("; run_features does", "; --run does"),
     ('binary="drop" leaves', "--binary drop leaves"),
     ('mode="w" replaces it', "--force replaces it"),
     ("force=True replaces it", "--force replaces it"),

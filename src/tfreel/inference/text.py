@@ -12,7 +12,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tfreel.features.described import to_json
-from tfreel.features.kinds import Feature, FixedLenFeature, FixedLenSequenceFeature
+from tfreel.features.kinds import (
+    Feature,
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    Partition,
+    RaggedFeature,
+    SparseFeature,
+)
 from tfreel.inference.content import NAMES
 from tfreel.storage.paths import display
 
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
 
 _TENSORFLOW_DTYPES = {"int64": "tf.int64", "float32": "tf.float32", "bytes": "tf.string"}
 _MOST_CONTENTS = 3
+_MANY_VALUES = 8
 
 
 # Code -------------------------------------------------------------------------------------------------------
@@ -94,14 +102,45 @@ def _dict(
     return [*lines, "}"]
 
 
-def call(feature: Feature, dtypes: Mapping[str, str] | None = None) -> str:
-    """The call that makes a feature."""
+def call(feature: Feature, dtypes: Mapping[str, str] | None = None, module: str = "tfreel.") -> str:
+    """The call that makes a feature, without the module in front of it."""
     dtype = (dtypes or {}).get(feature.dtype, f'"{feature.dtype}"')
-    if not isinstance(feature, (FixedLenFeature, FixedLenSequenceFeature)):
-        return f"{type(feature).__name__}({dtype})"
-    may_lack = isinstance(feature, FixedLenSequenceFeature) and feature.allow_missing
-    more = ", allow_missing=True" if may_lack else ""
-    return f"{type(feature).__name__}({list(feature.shape)}, {dtype}{more})"
+    words = [dtype]
+    if isinstance(feature, (FixedLenFeature, FixedLenSequenceFeature)):
+        words.insert(0, str(list(feature.shape)))
+        if isinstance(feature, FixedLenSequenceFeature) and feature.allow_missing:
+            words.append("allow_missing=True")
+        if feature.default_value is not None:
+            words.append(f"default_value={_default(feature.default_value)}")
+    elif isinstance(feature, SparseFeature):
+        keys = [_listed(feature.index_key), feature.value_key]
+        words = [*(repr(key) for key in keys), dtype, repr(_listed(feature.size))]
+    elif isinstance(feature, RaggedFeature):
+        words += [] if feature.value_key is None else [f"value_key={quoted(feature.value_key)}"]
+        parts = ", ".join(f"{module}{_partition(part)}" for part in feature.partitions)
+        words += [f"partitions=[{parts}]"] if parts else []
+    return f"{type(feature).__name__}({', '.join(words)})"
+
+
+def _default(value: Any) -> str:
+    """A default as code; of many values that are all the same, short."""
+    flat = [value]
+    while flat and isinstance(flat[0], tuple):
+        flat = [part for one in flat for part in one]
+    if len(flat) > _MANY_VALUES and flat.count(flat[0]) == len(flat):
+        return f"[{flat[0]!r}] * {len(flat)}"
+    return repr(_listed(value))
+
+
+def _listed(value: Any) -> Any:
+    """Tuples as lists, as people write them."""
+    return [_listed(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _partition(partition: Partition) -> str:
+    name = type(partition).__name__.removeprefix("_")
+    inside = partition.length if isinstance(partition, RaggedFeature.UniformRowLength) else partition.key
+    return f"RaggedFeature.{name}({quoted(inside) if isinstance(inside, str) else inside})"
 
 
 def quoted(text: str) -> str:

@@ -1,5 +1,6 @@
-"""Profiles: files in, what is in them out. Statistics of every feature, and pages that show them."""
+"""Profiles: files in, what is in them out, and whether it is what it should be."""
 
+from tfreel.profile.explain import Explanation, FeatureExplanation, explain
 from tfreel.profile.figures import Bytes, Common, CommonBytes, Histogram, Images, Numbers
 from tfreel.profile.statistics import FeatureStatistics, Statistics
 from tfreel.profile.survey import stats
@@ -8,10 +9,13 @@ __all__ = [
     "Bytes",
     "Common",
     "CommonBytes",
+    "Explanation",
+    "FeatureExplanation",
     "FeatureStatistics",
     "Histogram",
     "Images",
     "Numbers",
     "Statistics",
+    "explain",
     "stats",
 ]
