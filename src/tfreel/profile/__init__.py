@@ -1,4 +1,4 @@
-"""Profiles: what is in the data, and whether it is what it should be."""
+"""Profiles: files in, what is in them out, and whether it is what it should be."""
 
 from tfreel.profile.explain import Explanation, FeatureExplanation, explain
 from tfreel.profile.figures import Bytes, Common, CommonBytes, Histogram, Images, Numbers

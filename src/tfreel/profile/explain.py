@@ -16,7 +16,7 @@ from tfreel.profile.explain_text import fixed_code, plain_text, sentence
 from tfreel.profile.fixes import Fix, fixed, nearest
 from tfreel.profile.misfits import Check
 from tfreel.profile.outlines import Survey, outlines_of
-from tfreel.profile.stretches import Scan
+from tfreel.profile.chunks import Chunks
 from tfreel.records.parts import Progress
 from tfreel.records.read import OnCorrupt
 from tfreel.storage.names import Paths
@@ -185,17 +185,17 @@ def explain(
     asked += asked_features(sequence_features or {}, "lists")
     names = _keys(one for one in asked if one.where != "lists")
     lists = _keys(one for one in asked if one.where == "lists")
-    scan = Scan(paths, sample=sample, on_corrupt=on_corrupt, progress=progress)
+    chunks = Chunks(paths, sample=sample, on_corrupt=on_corrupt, progress=progress)
     survey, checks = Survey(names, lists), [Check(one) for one in asked]
     hidden: list[str] = []
-    for chunk in scan:
+    for chunk in chunks:
         outlines = outlines_of(chunk, names, lists, sequences=sequences)
         survey.add(outlines)
         for check in checks:
             check.add(outlines)
         if not sequences and not hidden:
             hidden = _core.feature_names(chunk.block[0], 2)[:1000]
-    return _Explainer(survey, names, lists, hidden).explanation(scan, checks)
+    return _Explainer(survey, names, lists, hidden).explanation(chunks, checks)
 
 
 def _keys(asked: Iterable[Asked]) -> list[str]:
@@ -218,18 +218,18 @@ class _Explainer:
             for in_lists in (False, True)
         }
 
-    def explanation(self, scan: Scan, checks: list[Check]) -> Explanation:
+    def explanation(self, chunks: Chunks, checks: list[Check]) -> Explanation:
         features = [self._feature(check) for check in checks]
         problems = []
         if self._survey.first_bad is not None:
             place, why = self._survey.first_bad
-            share = f"{self._survey.bad:,} of {scan.records:,} records"
+            share = f"{self._survey.bad:,} of {chunks.records:,} records"
             problems.append(f"{share} are no Examples; the first is {place}: {why}")
         return Explanation(
             ok=not problems and all(feature.ok for feature in features),
-            records=scan.records,
-            files=scan.files,
-            everything=scan.whole,
+            records=chunks.records,
+            files=chunks.files,
+            everything=chunks.whole,
             features=features,
             unused=self._unused(),
             problems=tuple(problems),

@@ -13,7 +13,7 @@ from tfreel import _core
 from tfreel.features.kinds import DType
 from tfreel.inference.profile import FeatureProfile, Span
 from tfreel.inference.sample import Place
-from tfreel.profile.stretches import Chunk
+from tfreel.profile.chunks import Chunk
 
 NO_KIND = 0
 KINDS: dict[int, DType] = {1: "bytes", 2: "float32", 3: "int64"}

@@ -46,7 +46,7 @@ class Chunk:
         return Picked((self.block,), self.order(rows))
 
 
-class Scan:
+class Chunks:
     """The records of some files, or a sample of them. Iterate over it once.
 
     Attributes:
