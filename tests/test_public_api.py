@@ -22,17 +22,17 @@ def test_everything_public_is_listed_and_nothing_else() -> None:
     public = {
         name for name, value in vars(tfreel).items() if not name.startswith("_") and not _is_module(value)
     }
-    from tfreel import dataset, packing, unpacking
+    from tfreel import dataset, packing, unpacking, viewer
     from tfreel.examples import messages
 
-    # Datasets, packing, unpacking and message classes come when they are asked for, and protobuf with these.
+    # Datasets, packing, unpacking, viewing and message classes come when they are asked for, and protobuf with these.
     lazy = {
         name: getattr(room, name)
-        for room in (dataset, messages, packing, unpacking)
+        for room in (dataset, messages, packing, unpacking, viewer)
         for name in tfreel.__all__
         if isinstance(getattr(room, name, None), type) or name in getattr(room, "__all__", ())
     }
-    assert len(lazy) == 15
+    assert len(lazy) == 17
     assert all(getattr(tfreel, name) is found for name, found in lazy.items())
     assert public | set(lazy) == set(tfreel.__all__)
 
@@ -64,6 +64,8 @@ def test_importing_loads_nothing_heavy_and_starts_no_thread() -> None:
         "PIL",
         "simplejpeg",
         "pyarrow",
+        "starlette",
+        "uvicorn",
         "asyncio",
         "concurrent",
     }

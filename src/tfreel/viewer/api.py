@@ -19,6 +19,7 @@ from tfreel.errors import TfreelError
 from tfreel.images.decode import probe
 from tfreel.inference.content import content_of
 from tfreel.viewer.collection import RecordTooLargeError
+from tfreel.viewer.opening import NotReadyError
 from tfreel.viewer.pictures import (
     SAFE_TYPES,
     array_png,
@@ -26,11 +27,12 @@ from tfreel.viewer.pictures import (
     instance_ids,
     mask_ids,
     mask_png,
+    palette,
     thumbnail,
 )
 from tfreel.viewer.queries import Question
 from tfreel.viewer.roles import is_instance_name
-from tfreel.viewer.service import MOST_ROWS, NotReadyError, Service, palette
+from tfreel.viewer.service import MOST_ROWS, Service
 from tfreel.viewer.values import array_of, item_of
 
 _LARGEST_THUMBNAIL = 2048

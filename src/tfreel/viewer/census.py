@@ -15,6 +15,8 @@ from tfreel.inference.features import Survey
 from tfreel.inference.profile import FeatureProfile
 from tfreel.inference.sample import Place
 from tfreel.inference.text import gaps, kind_and_shape, seen
+from tfreel.profile.statistics import FeatureStatistics, Statistics
+from tfreel.profile.survey import stats
 from tfreel.viewer.collection import Collection, RecordTooLargeError
 from tfreel.viewer.distributions import Distributions, Rows
 from tfreel.viewer.jobs import Job, state_of
@@ -27,7 +29,6 @@ _SAMPLE_RECORDS = 400
 _SAMPLE_RUNS = 16  # neighbours are cheap to read, and often alike
 _SAMPLE_BYTES = 48 << 20
 _SAMPLE_SECONDS = 0.4
-_BIG_BYTES = 4096  # bytes values above this on average are counted, not looked at
 
 
 @dataclass(slots=True)
@@ -123,31 +124,36 @@ def _picks(collection: Collection) -> Iterator[int]:
 class Scan(Job):
     """Looks at all records: checks every byte, and counts every value."""
 
-    def __init__(self, collection: Collection, known: Census) -> None:
+    def __init__(self, collection: Collection) -> None:
         super().__init__("scan")
         self._collection = collection
-        self._known = known
-        self.distributions: dict[str, dict[str, Any]] = {}
-        self.unreadable = 0
+        self.statistics: Statistics | None = None
 
     def state(self) -> dict[str, Any]:
         """How far it is."""
-        return {**state_of(self, len(self._collection)), "unreadable": self.unreadable}
+        found = self.statistics
+        unreadable = found.malformed if found else 0
+        return {**state_of(self, len(self._collection)), "unreadable": unreadable}
 
     def work(self) -> None:
-        """Reads everything."""
-        known = {**self._known.lists, **self._known.profiles}
-        names = [name for name, profile in known.items() if (profile.sizes or (0, 0))[1] <= _BIG_BYTES]
-        columns = columns_of(names, self._known.profiles, self._known.lists)
-        distributions = Distributions()
-        for part in walk(self._collection, columns, self, range(len(self._collection))):
-            if part.batch is None:
-                self.unreadable += 1
-                continue
-            for name, column in part.batch.items():
-                distributions.add(name, flat_values(column).values)
-        self.distributions = distributions.result()
+        """Reads everything, file by file, to know of each what is wrong with it."""
+        total: Statistics | None = None
+        for number, file in enumerate(self._collection.files):
+            found = stats(file.path, on_corrupt="skip", progress=self._count)
+            self._collection.learn(number, found.report)
+            total = found if total is None else total.merge(found)
+        self.statistics = total
         self.records = len(self._collection)
+
+    def _count(self, records: int, nbytes: int) -> None:
+        self.turn()
+        self.progress(records, nbytes)
+
+    def figures(self, name: str, *, in_lists: bool) -> FeatureStatistics | None:
+        """What is known of a feature, when everything was read."""
+        if self.statistics is None:
+            return None
+        return (self.statistics.lists if in_lists else self.statistics.features).get(name)
 
 
 class Histogram(Job):

@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tfreel import _core
 from tfreel.errors import CorruptError, StaleIndexError
@@ -211,21 +210,3 @@ def _opened(path: str, name: str, progress: Progress, turn: Turn) -> File:
     except CorruptError:
         index, report = salvaged(path, "skip", progress=progress, turn=turn)
         return File(path, name, index, verified=True, report=report, note=note)
-
-
-def file_facts(file: File, number: int) -> dict[str, Any]:
-    """A file as the interface shows it."""
-    report = file.report
-    return {
-        "id": number,
-        "name": file.name,
-        "split": file.split,
-        "records": len(file.index),
-        "bytes": file.index.stream_bytes,
-        "bytes_on_disk": file.index.size,
-        "codec": file.index.codec,
-        "indexed": file.has_sidecar,
-        "verified": file.verified,
-        "fault_count": report.fault_count if report else 0,
-        "note": file.note,
-    }

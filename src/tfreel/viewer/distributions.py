@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.inference.content import content_of
+from tfreel.inference.content import content_of, is_text
+from tfreel.profile.figures import Numbers
+from tfreel.profile.statistics import FeatureStatistics
 from tfreel.viewer.shown import number
 
 _FINE_BARS = 4096
@@ -176,6 +179,56 @@ class Distributions:
     def result(self) -> dict[str, dict[str, Any]]:
         """By feature."""
         return {name: bars.result() for name, bars in self._bars.items()}
+
+
+def distribution_of(figures: FeatureStatistics) -> dict[str, Any] | None:
+    """What the statistics of all records say, in the same form."""
+    numbers, strings = figures.numbers, figures.strings
+    if numbers is not None and (strings is None or numbers.count >= strings.count):
+        return {
+            "kind": "numbers",
+            "count": numbers.count,
+            "not_finite": numbers.nans + numbers.infinities + numbers.negative_infinities,
+            "bars": _bars_of(numbers),
+            "distinct": numbers.distinct,
+            **(
+                {}
+                if numbers.min is None or numbers.max is None or numbers.mean is None
+                else {
+                    "least": number(numbers.min),
+                    "greatest": number(numbers.max),
+                    "mean": number(numbers.mean),
+                }
+            ),
+        }
+    if strings is None:
+        return None
+    texts = [each for each in strings.common if len(each.value) == each.size and is_text(each.value)]
+    return {
+        "kind": "bytes",
+        "count": strings.count,
+        "contents": dict(strings.contents),
+        "distinct": strings.distinct,
+        "bars": [{"value": each.value.decode(), "count": each.count} for each in texts],
+        "others": strings.count - sum(each.count for each in texts),
+    }
+
+
+def _bars_of(numbers: Numbers) -> list[dict[str, Any]]:
+    if numbers.distinct_exact and numbers.distinct <= len(numbers.common):
+        few = sorted(numbers.common, key=lambda each: each.value)
+        return [{"value": number(each.value), "count": each.count} for each in few]
+    histogram = numbers.histogram
+    if (
+        all(isinstance(edge, int) for edge in histogram.edges)
+        and histogram.edges[1] - histogram.edges[0] == 1
+    ):
+        pairs = zip(histogram.edges, histogram.counts, strict=False)
+        return [{"value": number(edge), "count": count} for edge, count in pairs]
+    return [
+        {"from": number(low), "to": number(high), "count": count}
+        for (low, high), count in zip(pairwise(histogram.edges), histogram.counts, strict=True)
+    ]
 
 
 class Rows:

@@ -86,6 +86,11 @@ def color_name(color: int) -> str:
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
+def palette() -> list[str]:
+    """The colours of masks and boxes, by number."""
+    return [color_name(number) for number in range(_MOST_CLASSES)]
+
+
 def mask_png(ids: npt.NDArray[Any]) -> bytes:
     """The ids in the colours of Pascal VOC; 0, the background, lets through what is below."""
     from PIL import Image

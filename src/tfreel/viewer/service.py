@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 import traceback
 from collections.abc import Sequence
 from typing import Any
 
 from tfreel.errors import TfreelError
-from tfreel.images.labels import VOC_COLORMAP
 from tfreel.storage.dataset_folder import Folder
-from tfreel.threads import Turn
-from tfreel.viewer.census import Census, Histogram, Scan, sample
-from tfreel.viewer.collection import Collection, RecordTooLargeError, file_facts, open_collection
-from tfreel.viewer.jobs import Job, Jobs
+from tfreel.viewer.census import Census, Histogram, Scan
+from tfreel.viewer.collection import Collection, RecordTooLargeError
+from tfreel.viewer.distributions import distribution_of
+from tfreel.viewer.facts import fault_map, file_facts, health_of, splits_of
+from tfreel.viewer.jobs import Jobs
 from tfreel.viewer.names import short_names, words_of
+from tfreel.viewer.opening import NotReadyError, Opening
 from tfreel.viewer.queries import Query, Question
 from tfreel.viewer.shown import bytes_shown, cell, features_shown, lists_shown, name_of, steps_cell
 from tfreel.viewer.values import Row, row_of
@@ -24,31 +24,6 @@ from tfreel.viewer.values import Row, row_of
 MOST_ROWS = 100
 _PAGE_BYTES = 128 << 20  # of records that one page of a table is made of
 _MOST_FILES = 2000
-_MOST_FAULTS = 2000
-
-
-class NotReadyError(Exception):
-    """The files are still being opened, or could not be."""
-
-
-class Opening(Job):
-    """Opens the files and looks at some records."""
-
-    def __init__(self, files: Sequence[str], folder: Folder | None) -> None:
-        super().__init__("opening")
-        self._files = files
-        self._folder = folder
-        self.total_bytes = sum(os.stat(file).st_size for file in files)
-        self.collection: Collection | None = None
-        self.census = Census()
-
-    def work(self) -> None:
-        """Opens and samples."""
-        collection = open_collection(
-            self._files, self._folder, progress=self.progress, within=Turn(within=self.turn)
-        )
-        self.census = sample(collection)
-        self.collection = collection
 
 
 class Service:
@@ -129,9 +104,9 @@ class Service:
             "bytes_on_disk": sum(file["bytes_on_disk"] for file in files),
             "file_count": len(files),
             "files": files[:_MOST_FILES],
-            "splits": self._splits(collection),
+            "splits": splits_of(collection, self._folder),
             "classes": {str(number): name for number, name in self._classes().items()},
-            "health": _health(collection),
+            "health": health_of(collection),
             "scan": self._scan_state(),
             "looked_at": {"records": census.looked_at, "all": census.complete},
             "unreadable": census.unreadable,
@@ -144,57 +119,19 @@ class Service:
         scan = self._finished_scan()
         features = census.features()
         for feature in features:
-            exact = scan.distributions.get(feature["name"]) if scan else None
-            feature["exact"] = census.complete or exact is not None
-            if exact is not None:
-                feature["distribution"] = exact
+            figures = scan.figures(feature["name"], in_lists=feature["in_lists"]) if scan else None
+            feature["exact"] = census.complete or figures is not None
+            if figures is not None:
+                feature["distribution"] = distribution_of(figures)
+                feature["absent"], feature["share"] = figures.absent, figures.share
         return features
 
     def _classes(self) -> dict[int, str]:
         return dict(self._folder.classes) if self._folder else {}
 
-    def _splits(self, collection: Collection) -> list[dict[str, Any]]:
-        if self._folder is None:
-            return []
-        rows = []
-        for name, split in self._folder.splits.items():
-            if not any(file.split == name for file in collection.files):
-                continue
-            span = collection.span(name, None)
-            rows.append(
-                {
-                    "name": name,
-                    "first": span.start,
-                    "records": len(span),
-                    "files": len(split.shards),
-                    "classes": split.classes,
-                }
-            )
-        return rows
-
     def faults(self, file: int | None = None) -> dict[str, Any]:
         """Where the damage is, and what `repair` would keep."""
-        collection = self.collection
-        rows, total = [], 0
-        chosen = enumerate(collection.files)
-        for number, known in chosen:
-            report = known.report
-            if report is None or report.ok or file not in (None, number):
-                continue
-            total += report.fault_count
-            rows.append(
-                {
-                    **file_facts(known, number),
-                    "kept": report.records,
-                    "lost": report.records_lost,
-                    "size": report.bytes,
-                    "faults": [
-                        {key: value for key, value in fault.to_dict().items() if key != "path"}
-                        for fault in report.faults[:_MOST_FAULTS]
-                    ],
-                }
-            )
-        return {"fault_count": total, "files": rows}
+        return fault_map(self.collection, file)
 
     # Records ------------------------------------------------------------------------------------------------
 
@@ -359,8 +296,8 @@ class Service:
 
     def scan(self) -> dict[str, Any]:
         """Begins to look at all records, or says how far that is."""
-        collection, census = self.collection, self.census
-        return self._told(self._scans.begun("scan", lambda: Scan(collection, census)))
+        collection = self.collection
+        return self._told(self._scans.begun("scan", lambda: Scan(collection)))
 
     def cancel_scan(self) -> dict[str, Any]:
         """Ends the scan, if there is one."""
@@ -379,22 +316,3 @@ class Service:
         except KeyError:
             return None
         return scan if scan.done and not scan.cancelled and scan.failure is None else None
-
-
-def palette() -> list[str]:
-    """The colours of masks and boxes, by number."""
-    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in VOC_COLORMAP.tolist()]
-
-
-def _health(collection: Collection) -> dict[str, Any]:
-    files = collection.files
-    damaged = [file for file in files if file.report is not None and not file.report.ok]
-    lost = [file.report.records_lost if file.report else 0 for file in damaged]
-    return {
-        "verified_files": sum(file.verified for file in files),
-        "indexed_files": sum(file.has_sidecar for file in files),
-        "damaged_files": len(damaged),
-        "fault_count": sum(file.report.fault_count if file.report else 0 for file in damaged),
-        "records_lost": None if None in lost else sum(count or 0 for count in lost),
-        "notes": [f"{file.name}: {file.note}" for file in files if file.note][:20],
-    }

@@ -117,7 +117,7 @@ export class Overview {
         feature.values ? h("p", { class: "small" }, feature.values) : null,
         feature.gaps.length ? h("p", { class: "faint small" }, feature.gaps.join(", ")) : null,
         bars(feature.name, feature.distribution),
-        h("p", { class: "faint small" }, `${summary(feature.distribution)} · ${t(feature.exact ? "exact" : "sample")}`),
+        h("p", { class: "faint small" }, notes(feature)),
       ),
     );
     return h("section", { "aria-label": t("features") }, h("h2", {}, t("features")), h("p", { class: "faint" }, t("asCategories")), h("div", { class: "features" }, cards));
@@ -162,4 +162,10 @@ export class Overview {
   leave() {
     this.left = true;
   }
+}
+
+/** What else there is to say of a feature. */
+function notes(feature) {
+  const share = feature.share === undefined ? "" : t("share", { percent: (feature.share * 100).toFixed(1) });
+  return [summary(feature.distribution), share, t(feature.exact ? "exact" : "sample")].filter(Boolean).join(" · ");
 }
