@@ -12,11 +12,11 @@ from tfreel.features.kinds import Feature
 from tfreel.inference.profile import FeatureProfile
 from tfreel.inference.text import gaps, kind_and_shape
 from tfreel.profile.asked import Asked, Where, asked_features
+from tfreel.profile.chunks import Chunks
 from tfreel.profile.explain_text import fixed_code, plain_text, sentence
 from tfreel.profile.fixes import Fix, fixed, nearest
 from tfreel.profile.misfits import Check
 from tfreel.profile.outlines import Survey, outlines_of
-from tfreel.profile.chunks import Chunks
 from tfreel.records.parts import Progress
 from tfreel.records.read import OnCorrupt
 from tfreel.storage.names import Paths
