@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
-FUZZ_TARGETS := wire example columns csv
+FUZZ_TARGETS := wire example columns csv statistics
 FUZZ_SECONDS ?= 60
 FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null
 BROWSER_PROBE := command -v chromium > /dev/null

@@ -22,7 +22,8 @@ void merge_part(std::unique_ptr<Part>& part, const std::unique_ptr<Part>& other,
 }
 
 std::size_t count_of(std::span<const Key> sorted, Key key) noexcept {
-  return std::ranges::equal_range(sorted, key).size();
+  const auto [begin, end] = std::equal_range(sorted.begin(), sorted.end(), key);
+  return static_cast<std::size_t>(end - begin);
 }
 
 }  // namespace
@@ -115,8 +116,8 @@ void BytesStatistics::forget_rare() {
     });
     shown_.insert(shown_.end(), waiting_.begin(), waiting_.end());
     std::ranges::stable_sort(shown_, {}, &Shown::hash);
-    const auto again = std::ranges::unique(shown_, {}, &Shown::hash);
-    shown_.erase(again.begin(), again.end());
+    const auto same = [](const Shown& a, const Shown& b) { return a.hash == b.hash; };
+    shown_.erase(std::unique(shown_.begin(), shown_.end(), same), shown_.end());
   }
   waiting_.clear();
 }

@@ -30,6 +30,8 @@ _ADVICE = (
     ("follow_links=True follows it", "--follow-links follows it"),
     ("labels= gives some", "--labels gives some"),
     ("kind= says what it is", "--kind says what it is"),
+    ('on_corrupt="skip" passes over it', "--on-corrupt skip passes over it"),
+    ("columns= says which", "--columns says which"),
     ('on_corrupt="skip" reads past it', "tfreel repair saves the rest"),
     ('index="rebuild" makes a new one, index="memory" does without', "tfreel index makes a new one"),
     ("tfreel.repair makes a sound copy", "tfreel repair saves the rest"),

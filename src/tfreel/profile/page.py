@@ -66,21 +66,22 @@ def _content(found: Statistics) -> str:
 
 
 def _facts(found: Statistics) -> str:
-    facts = [("records", f"{found.records:,}"), ("bytes", f"{found.bytes:,}")]
-    facts.append(("features", f"{len(found.features):,}"))
-    if found.lists:
-        facts.append(("feature lists", f"{len(found.lists):,}"))
-    facts.append(("files", f"{found.report.files:,}"))
-    told = "".join(f"<span><b>{value}</b>{name}</span>" for name, value in facts)
-    return f'<div class="facts">{told}</div>'
+    facts = [(found.records, "record"), (found.bytes, "byte"), (len(found.features), "feature")]
+    facts += [(len(found.lists), "feature list")] if found.lists else []
+    facts += [(found.report.files, "file")]
+    told = [words.plural(*fact).partition(" ") for fact in facts]
+    spans = "".join(f"<span><b>{count}</b>{noun}</span>" for count, _, noun in told)
+    return f'<div class="facts">{spans}</div>'
 
 
 def _faults(found: Statistics) -> Iterator[str]:
     if found.malformed:
-        yield f'<p class="bad">{found.malformed:,} records are no Examples, and were passed over.</p>'
+        odd = words.plural(found.malformed, "record")
+        yield f'<p class="bad">Passed over {odd} that are no Examples.</p>'
     if not found.report.ok:
+        faults = words.plural(found.report.fault_count, "fault")
         first = safe(f"{found.report.faults[0].path}: {found.report.faults[0].message}")
-        yield f'<p class="bad">{found.report.fault_count:,} faults were passed over; the first: {first}</p>'
+        yield f'<p class="bad">Passed over {faults}; the first: {first}</p>'
 
 
 def _features(features: Iterable[FeatureStatistics], found: Statistics) -> str:
@@ -102,6 +103,8 @@ def _features(features: Iterable[FeatureStatistics], found: Statistics) -> str:
 def _row(feature: FeatureStatistics) -> str:
     shown = words.distribution(feature)
     chart = histogram(shown.histogram, f"distribution of {feature.name}") if shown is not None else ""
+    if feature.strings is not None and shown is feature.strings.sizes:
+        chart += '<div class="soft">size in bytes</div>'
     size = f"{feature.bytes:,} bytes, {words.percent(feature.share)} of all"
     gaps = words.gaps(feature)
     return (

@@ -23,6 +23,11 @@ def number(value: float | None) -> str:
     return f"{value:.4g}" if abs(value) < 1e4 or abs(value) >= 1e15 else f"{value:,.0f}"
 
 
+def plural(count: int, noun: str) -> str:
+    """``1 record``, ``2,000 records``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def percent(share: float) -> str:
     """``12 %``, ``0.3 %``; never 0 for something, nor 100 for less than all."""
     if share in (0.0, 1.0):
