@@ -525,6 +525,12 @@ def test_a_missing_file_is_an_error_at_once(tmp_path: Path) -> None:
         tfreel.view(tmp_path)
 
 
+def test_a_dataset_is_refused_with_words(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "x.tfrecord", [{"n": 1}])
+    with pytest.raises(TypeError, match="give it the paths"):
+        tfreel.view(tfreel.Dataset(tmp_path / "x.tfrecord"))  # type: ignore[arg-type]
+
+
 # Life and death ---------------------------------------------------------------------------------------------
 
 

@@ -124,6 +124,10 @@ class Service:
             if figures is not None:
                 feature["distribution"] = distribution_of(figures)
                 feature["absent"], feature["share"] = figures.absent, figures.share
+                missing = f"absent in {figures.absent:,} of {figures.records:,}"
+                feature["gaps"] = [missing] if figures.absent else []
+                if figures.numbers is not None:
+                    feature["values"] = ""  # the ends of the sample; those of all are in the distribution
         return features
 
     def _classes(self) -> dict[int, str]:

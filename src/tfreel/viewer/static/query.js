@@ -74,8 +74,7 @@ export class Answer {
       this.changed();
     } catch (error) {
       if (error.name === "AbortError") return;
-      this.pages.delete(page);
-      this.error = error.message;
+      this.error = error.message; // the page stays empty: to ask again at once would be to ask for ever
       this.changed();
     }
   }

@@ -6,7 +6,7 @@ import { announce, fill, h } from "./dom.js";
 import { featureCard, hex, trackCard } from "./features.js";
 import { Stage } from "./stage.js";
 import { asks, go, question, state } from "./state.js";
-import { number, size, t } from "./strings.js";
+import { errorWords, number, size, t } from "./strings.js";
 
 export class RecordPage {
   constructor(main, overview) {
@@ -27,7 +27,7 @@ export class RecordPage {
       if (asks(this.now)) await this.findPlace(record);
     } catch (error) {
       if (error.name === "AbortError") return;
-      fill(this.main, h("p", { class: "error", role: "alert" }, error.message), this.backButton());
+      fill(this.main, h("p", { class: "error", role: "alert" }, errorWords(error.message)), this.backButton());
     }
   }
 
