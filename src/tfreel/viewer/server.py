@@ -221,9 +221,7 @@ def _named(data: Paths | Records) -> tuple[list[str], Folder | None, str]:
     if isinstance(data, Records):
         return list(data.files), None, _title(data.files)
     if type(data).__module__.startswith("tfreel.dataset"):
-        raise TypeError(
-            "view shows files, not what a dataset makes of them: give it the paths of the dataset"
-        )
+        raise TypeError("view shows files, not what a dataset makes of them: give it the paths")
     folder = None
     paths: Any = data
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) == 1:

@@ -77,7 +77,9 @@ export class RecordPage {
     const stage = new Stage(found, this.overview);
     const cards = found.features.map((feature) => featureCard(found.record, feature, this.overview.version));
     const tracks = found.feature_lists.map((list) => trackCard(found.record, list, this.overview.version));
-    return [stage.any ? stage.element : "", h("div", { class: "features" }, tracks, cards)];
+    const rest = found.feature_count - found.features.length - found.feature_lists.length;
+    const more = rest > 0 ? h("p", { class: "faint" }, t("more", { count: rest })) : "";
+    return [stage.any ? stage.element : "", h("div", { class: "features" }, tracks, cards), more];
   }
 
   backButton() {
