@@ -28,8 +28,8 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 FUNCTIONS_OF_IMAGES = [name for name in images.__all__ if inspect.isroutine(getattr(images, name))]
 
-# Shell lines that set up a machine, or need files that the page only talks about.
-NOT_RUN = re.compile(r"^(pip|make|git|apt-get|python|npm) ")
+# Shell lines that set up a machine, run until Ctrl-C, or need files that the page only talks about.
+NOT_RUN = re.compile(r"^(pip|make|git|apt-get|python|npm|tfreel view) ")
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -25,7 +25,7 @@ def test_everything_public_is_listed_and_nothing_else() -> None:
     from tfreel import dataset, packing, unpacking, viewer
     from tfreel.examples import messages
 
-    # Datasets, packing, unpacking, viewing and message classes come when they are asked for, and protobuf with these.
+    # Datasets, packing, unpacking, the viewer and messages come when they are asked for, protobuf with these.
     lazy = {
         name: getattr(room, name)
         for room in (dataset, messages, packing, unpacking, viewer)

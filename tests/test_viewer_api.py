@@ -192,6 +192,33 @@ def test_records_that_are_no_examples_are_shown_as_bytes(tmp_path: Path, stoppin
     assert visitor.json("records")["rows"][0]["data"]["items"][0]["text"] == "plain text"
 
 
+def test_any_number_of_features_makes_no_endless_page(tmp_path: Path, stopping: list[Visitor]) -> None:
+    tfreel.save(tmp_path / "many.tfrecord", [{f"feature {i:05d}": i for i in range(5000)}])
+    stopping.append(visitor := visit(tmp_path / "many.tfrecord"))
+    page = visitor.json("overview")
+    assert (len(page["features"]), page["feature_count"]) == (1000, 5000)
+    record = visitor.json("records/0")
+    assert (len(record["features"]), record["feature_count"]) == (1000, 5000)
+    assert len(visitor.json("records")["rows"][0]["features"]) == 1000
+    assert visitor.found(where="`feature 04999` = 4999") == [0]
+
+
+def test_sizes_of_images_are_counted_before_and_after_everything_was_read(
+    tmp_path: Path, stopping: list[Visitor]
+) -> None:
+    tfreel.save(tmp_path / "x.tfrecord", [{"image": jpeg(20 + i % 2, 10)} for i in range(5)])
+    stopping.append(visitor := visit(tmp_path / "x.tfrecord"))
+    counted = [{"value": "20×10", "count": 3}, {"value": "21×10", "count": 2}]
+    assert features_of(visitor.json("overview"))["image"]["distribution"]["sizes"] == counted
+    for _ in range(200):
+        if visitor.json("scan")["done"]:
+            break
+        time.sleep(0.02)
+    feature = features_of(visitor.json("overview"))["image"]
+    assert feature["distribution"]["sizes"] == counted
+    assert 0 < feature["share"] < 1
+
+
 @pytest.mark.parametrize("path", ["records/40", "records/99999999999", "records/0/features/nothing"])
 def test_what_is_not_there_is_not_found(visitor: Visitor, path: str) -> None:
     assert visitor.get(path).status == 404
@@ -523,6 +550,12 @@ def test_a_missing_file_is_an_error_at_once(tmp_path: Path) -> None:
         tfreel.view(tmp_path / "nothing.tfrecord")
     with pytest.raises(IsADirectoryError):
         tfreel.view(tmp_path)
+
+
+def test_a_dataset_is_refused_with_words(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "x.tfrecord", [{"n": 1}])
+    with pytest.raises(TypeError, match="give it the paths"):
+        tfreel.view(tfreel.Dataset(tmp_path / "x.tfrecord"))  # type: ignore[arg-type]
 
 
 # Life and death ---------------------------------------------------------------------------------------------

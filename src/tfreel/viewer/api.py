@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.resources
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -36,6 +38,7 @@ from tfreel.viewer.service import MOST_ROWS, Service
 from tfreel.viewer.values import array_of, item_of
 
 _LARGEST_THUMBNAIL = 2048
+_THREADS = 8
 _KEPT = {"cache-control": "private, max-age=3600, immutable"}  # their addresses say which version they are
 _NOTHING_RUNS = "sandbox; default-src 'none'"
 _TYPES = {
@@ -78,7 +81,11 @@ def application(service: Service, *, lang: str | None = None) -> Starlette:
         "/api/scan": lambda _: _json(service.scan()),
         "/api/scan/cancel": lambda _: _json(service.cancel_scan()),
     }
-    routes = [Route(path, _guarded(answer, service), methods=["GET"]) for path, answer in answers.items()]
+    limiter = CapacityLimiter(_THREADS)
+    routes = [
+        Route(path, _in_turn(_guarded(answer, service), limiter), methods=["GET"])
+        for path, answer in answers.items()
+    ]
     return Starlette(routes=[*_pages(), *routes], exception_handlers={HTTPException: _http_error})
 
 
@@ -143,6 +150,17 @@ def _http_error(request: Request, error: Exception) -> Response:
     del request
     status = error.status_code if isinstance(error, HTTPException) else 500
     return PlainTextResponse({404: "not found", 405: "only GET and HEAD"}.get(status, "no") + "\n", status)
+
+
+def _in_turn(
+    answer: Callable[[Request], Response], limiter: CapacityLimiter
+) -> Callable[[Request], Awaitable[Response]]:
+    """Has a thread answer, of which there are only so many: each may hold a record, and a picture of it."""
+
+    async def in_turn(request: Request) -> Response:
+        return await run_sync(answer, request, limiter=limiter)
+
+    return in_turn
 
 
 def _guarded(answer: Callable[[Request], Response], service: Service) -> Callable[[Request], Response]:

@@ -22,7 +22,7 @@ from tfreel.viewer.distributions import Distributions, Rows
 from tfreel.viewer.jobs import Job, state_of
 from tfreel.viewer.roles import overlays_of, role_of
 from tfreel.viewer.scans import columns_of, walk
-from tfreel.viewer.shown import name_of
+from tfreel.viewer.shown import MOST_FEATURES, name_of
 from tfreel.viewer.values import row_of
 
 _SAMPLE_RECORDS = 400
@@ -69,7 +69,7 @@ class Census:
                 "absent": profile.absent,
                 "distribution": self.distributions.get(profile.name),
             }
-            for in_lists, profile in both
+            for in_lists, profile in both[:MOST_FEATURES]
         ]
 
     def overlays(self) -> dict[str, Any]:

@@ -127,6 +127,7 @@ class ByteBars:
     def __init__(self) -> None:
         self._words: Counter[bytes] = Counter()
         self._contents: Counter[str] = Counter()
+        self._sizes: Counter[str] = Counter()
         self._more = False
         self.count = 0
 
@@ -134,8 +135,11 @@ class ByteBars:
         """Counts some values."""
         self.count += len(values)
         for value in values:
-            kind = content_of(value).kind
+            content = content_of(value)
+            kind = content.kind
             self._contents[kind] += 1
+            if content.width and content.height and len(self._sizes) < _MOST_DISTINCT:
+                self._sizes[f"{content.width}×{content.height}"] += 1
             if kind in ("text", "empty") and len(value) <= _LONGEST_WORD:
                 if value in self._words or len(self._words) < _MOST_DISTINCT:
                     self._words[value] += 1
@@ -153,6 +157,7 @@ class ByteBars:
             "distinct": None if self._more else len(self._words),
             "bars": [{"value": value.decode(errors="replace"), "count": count} for value, count in top],
             "others": sum(self._words.values()) - counted,
+            "sizes": [{"value": size, "count": count} for size, count in self._sizes.most_common(_TOP)],
         }
 
 
@@ -211,6 +216,10 @@ def distribution_of(figures: FeatureStatistics) -> dict[str, Any] | None:
         "distinct": strings.distinct,
         "bars": [{"value": each.value.decode(), "count": each.count} for each in texts],
         "others": strings.count - sum(each.count for each in texts),
+        "sizes": [
+            {"value": "×".join(map(str, each.value)), "count": each.count}
+            for each in (strings.images.common if strings.images else ())
+        ],
     }
 
 

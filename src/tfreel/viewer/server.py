@@ -27,7 +27,7 @@ Language: TypeAlias = Literal["en", "zh"]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - to tell them, not to bind to them
 # Where notebooks run: on this machine, and in Visual Studio Code.
-_NOTEBOOKS = "http://localhost:* http://127.0.0.1:* http://[::1]:* vscode-webview:"
+_NOTEBOOKS = "http://localhost:* http://127.0.0.1:* vscode-webview:"
 _START_SECONDS = 10
 _STOP_SECONDS = 2
 _LOOK_SECONDS = 0.25
@@ -220,6 +220,8 @@ def _named(data: Paths | Records) -> tuple[list[str], Folder | None, str]:
     """The files, what their folder says, and what to call it all."""
     if isinstance(data, Records):
         return list(data.files), None, _title(data.files)
+    if type(data).__module__.startswith("tfreel.dataset"):
+        raise TypeError("view shows files, not what a dataset makes of them: give it the paths")
     folder = None
     paths: Any = data
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) == 1:

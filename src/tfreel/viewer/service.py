@@ -18,7 +18,15 @@ from tfreel.viewer.jobs import Jobs
 from tfreel.viewer.names import short_names, words_of
 from tfreel.viewer.opening import NotReadyError, Opening
 from tfreel.viewer.queries import Query, Question
-from tfreel.viewer.shown import bytes_shown, cell, features_shown, lists_shown, name_of, steps_cell
+from tfreel.viewer.shown import (
+    MOST_FEATURES,
+    bytes_shown,
+    cell,
+    features_shown,
+    lists_shown,
+    name_of,
+    steps_cell,
+)
 from tfreel.viewer.values import Row, row_of
 
 MOST_ROWS = 100
@@ -111,6 +119,7 @@ class Service:
             "looked_at": {"records": census.looked_at, "all": census.complete},
             "unreadable": census.unreadable,
             "features": self._features(census),
+            "feature_count": len(census.profiles) + len(census.lists),
             "conflicts": census.conflicts,
             "overlays": census.overlays(),
         }
@@ -124,6 +133,10 @@ class Service:
             if figures is not None:
                 feature["distribution"] = distribution_of(figures)
                 feature["absent"], feature["share"] = figures.absent, figures.share
+                missing = f"absent in {figures.absent:,} of {figures.records:,}"
+                feature["gaps"] = [missing] if figures.absent else []
+                if figures.numbers is not None:
+                    feature["values"] = ""  # the ends of the sample; those of all are in the distribution
         return features
 
     def _classes(self) -> dict[int, str]:
@@ -163,11 +176,9 @@ class Service:
             return {**shown, "error": row}
         if row.data is not None:
             return {**shown, "kind": row.kind, "data": cell([row.data], "")}
-        cells = {name: cell(value, name) for name, value in row.features.items()}
-        cells |= {name: steps_cell(steps, name) for name, steps in row.lists.items()}
-        if features is not None:
-            cells = {name: cells[name] for name in features if name in cells}
-        return {**shown, "features": {name_of(name): value for name, value in cells.items()}}
+        chosen = [*row.features, *row.lists] if features is None else features
+        cells = {name_of(name): _cell(row, name) for name in chosen[:MOST_FEATURES]}
+        return {**shown, "features": {name: value for name, value in cells.items() if value is not None}}
 
     def _read(self, position: int) -> Row | str:
         """The record, or why it cannot be shown."""
@@ -219,6 +230,7 @@ class Service:
             return {**shown, "why": row.why, "data": bytes_shown(row.data)}
         shown["features"] = features_shown(row, self.census.profiles)
         shown["feature_lists"] = lists_shown(row)
+        shown["feature_count"] = len(row.features) + len(row.lists)
         return shown
 
     def class_names(self) -> dict[int, str]:
@@ -316,3 +328,9 @@ class Service:
         except KeyError:
             return None
         return scan if scan.done and not scan.cancelled and scan.failure is None else None
+
+
+def _cell(row: Row, name: str) -> dict[str, Any] | None:
+    if name in row.features:
+        return cell(row.features[name], name)
+    return steps_cell(row.lists[name], name) if name in row.lists else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tfreel.viewer.pictures import planes_in
 from tfreel.viewer.roles import is_instance_name, is_mask_name
 from tfreel.viewer.values import Row, array_of
 
+MOST_FEATURES = 1000  # a record may have any number of them
 _CELL_VALUES = 8
 _CELL_TEXT = 200
 _PAGE_VALUES = 2000
@@ -100,7 +102,7 @@ def _view(content: Content, name: str) -> str:
 
 def features_shown(row: Row, profiles: Mapping[str, FeatureProfile]) -> list[dict[str, Any]]:
     """All features of a record, each as what it is."""
-    return [_feature(row, name, profiles.get(name)) for name in row.features]
+    return [_feature(row, name, profiles.get(name)) for name in islice(row.features, MOST_FEATURES)]
 
 
 def _feature(row: Row, name: str, profile: FeatureProfile | None) -> dict[str, Any]:
@@ -154,7 +156,7 @@ def _summary(values: Any) -> dict[str, Any]:
 def lists_shown(row: Row) -> list[dict[str, Any]]:
     """All feature lists of a record: the values of each step."""
     shown = []
-    for name, steps in row.lists.items():
+    for name, steps in islice(row.lists.items(), MOST_FEATURES):
         each = max(1, _PAGE_VALUES // max(1, min(len(steps), _PAGE_STEPS)))
         shown.append(
             {

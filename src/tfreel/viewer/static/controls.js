@@ -2,7 +2,7 @@
 
 import { fill, h } from "./dom.js";
 import { asks, go, state } from "./state.js";
-import { t } from "./strings.js";
+import { errorWords, t } from "./strings.js";
 
 /** The line with the number of records and the progress of a search. */
 export class Tally {
@@ -14,7 +14,7 @@ export class Tally {
   show(answer) {
     const { progress, error } = answer;
     if (error) {
-      fill(this.element, h("p", { class: "error", role: "alert" }, error));
+      fill(this.element, h("p", { class: "error", role: "alert" }, errorWords(error)));
       return;
     }
     if (!asks(answer.of)) {

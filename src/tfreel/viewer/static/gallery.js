@@ -25,8 +25,9 @@ export class Gallery {
     fill(main, h("div", { class: "toolbar" }, this.tally.element, choices(overview), hint), this.scroller);
     this.across = this.fitting();
     this.list = new VirtualList(this.scroller, { rowHeight: TILE, make: (i) => this.row(i) });
+    const names = [this.image, ...this.captions].filter(Boolean);
     this.wanted = now.at === "" ? null : Number(now.at);
-    this.answer = new Answer(now, overview.records, () => this.changed());
+    this.answer = new Answer(now, overview.records, names, () => this.changed());
     this.changed();
     this.answer.run();
     this.watcher = new ResizeObserver(() => this.resized());

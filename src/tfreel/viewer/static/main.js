@@ -7,7 +7,7 @@ import { showHelp } from "./help.js";
 import { Overview } from "./overview.js";
 import { RecordPage } from "./record.js";
 import { go, state } from "./state.js";
-import { chooseLanguage, size, t } from "./strings.js";
+import { chooseLanguage, errorWords, size, t } from "./strings.js";
 import { Table } from "./table.js";
 import { chooseTheme, drawTop } from "./top.js";
 
@@ -58,8 +58,7 @@ async function start() {
     await load();
     show();
   } catch (error) {
-    const words = { gone: t("gone"), locked: t("locked") }[error.message] ?? error.message;
-    fill(main, h("p", { class: "error", role: "alert" }, words));
+    fill(main, h("p", { class: "error", role: "alert" }, errorWords(error.message)));
   }
 }
 

@@ -46,7 +46,7 @@ export class Overview {
       [t("records"), number(overview.records)],
       [t("files"), number(overview.file_count)],
       [t("size"), size(overview.bytes) + (overview.bytes === overview.bytes_on_disk ? "" : ` (${size(overview.bytes_on_disk)} ${t("onDisk")})`)],
-      [t("features"), number(overview.features.length)],
+      [t("features"), number(overview.feature_count)],
     ];
     return h("section", { class: "card", "data-amounts": "" }, h("dl", { class: "big" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
   }
@@ -120,7 +120,7 @@ export class Overview {
         h("p", { class: "faint small" }, notes(feature)),
       ),
     );
-    return h("section", { "aria-label": t("features") }, h("h2", {}, t("features")), h("p", { class: "faint" }, t("asCategories")), h("div", { class: "features" }, cards));
+    return h("section", { "aria-label": t("features") }, h("h2", {}, t("features")), h("p", { class: "faint" }, t("asCategories")), h("div", { class: "features" }, cards), more(this.overview));
   }
 
   conflicts() {
@@ -162,6 +162,12 @@ export class Overview {
   leave() {
     this.left = true;
   }
+}
+
+/** How many features there are that are not shown. */
+function more(overview) {
+  const count = overview.feature_count - overview.features.length;
+  return count > 0 ? h("p", { class: "faint" }, t("more", { count })) : null;
 }
 
 /** What else there is to say of a feature. */

@@ -10,7 +10,7 @@ export function bars(name, distribution, { compact = false } = {}) {
   const rows = distribution?.bars ?? [];
   const allOnce = distribution?.kind === "bytes" && rows.length > 4 && rows.every((bar) => bar.count === 1);
   if (allOnce) return h("span", {}); // bars that say nothing
-  if (!rows.length) return h("span", {});
+  if (!rows.length) return compact ? h("span", {}) : sizes(distribution);
   const most = Math.max(...rows.map((bar) => bar.count), 1);
   const wide = distribution.kind === "bytes" && !compact;
   const shown = rows.map((bar, i) => {
@@ -38,6 +38,19 @@ export function bars(name, distribution, { compact = false } = {}) {
     );
   });
   return h("div", { class: wide ? "bars words" : "bars", role: "group", "aria-label": `${t("distribution")}: ${name}` }, shown);
+}
+
+/** How many images there are of each size; nothing to click at, for a size is no feature. */
+function sizes(distribution) {
+  const rows = distribution?.sizes ?? [];
+  if (rows.length < 2) return h("span", {});
+  const most = Math.max(...rows.map((bar) => bar.count));
+  const shown = rows.map((bar) => {
+    const filled = h("span", { class: "fill" });
+    filled.style.setProperty("--share", String(bar.count / most));
+    return h("div", { class: "bar" }, filled, h("span", { class: "word" }, bar.value), h("span", { class: "count" }, number(bar.count)));
+  });
+  return h("div", { class: "bars words" }, shown);
 }
 
 function contents(distribution) {

@@ -9,13 +9,14 @@ const MOST_PAGES = 40;
 
 /** The records of a state, page by page, whatever was asked. */
 export class Answer {
-  constructor(of, total, changed) {
+  constructor(of, total, features, changed) {
     this.of = of;
     this.id = null;
     this.total = asks(of) ? 0 : total;
     this.progress = null;
     this.error = null;
     this.done = !asks(of);
+    this.features = JSON.stringify(features);
     this.changed = changed;
     this.pages = new Map();
     this.stopped = new AbortController();
@@ -69,13 +70,12 @@ export class Answer {
     this.pages.set(page, entry);
     if (this.pages.size > MOST_PAGES) this.pages.delete(this.pages.keys().next().value);
     try {
-      const found = await get("records", { offset: page * PAGE, limit: PAGE, query: this.id }, this.stopped.signal);
+      const found = await get("records", { offset: page * PAGE, limit: PAGE, query: this.id, features: this.features }, this.stopped.signal);
       entry.rows = found.rows;
       this.changed();
     } catch (error) {
       if (error.name === "AbortError") return;
-      this.pages.delete(page);
-      this.error = error.message;
+      this.error = error.message; // the page stays empty: to ask again at once would be to ask for ever
       this.changed();
     }
   }

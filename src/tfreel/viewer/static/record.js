@@ -6,7 +6,7 @@ import { announce, fill, h } from "./dom.js";
 import { featureCard, hex, trackCard } from "./features.js";
 import { Stage } from "./stage.js";
 import { asks, go, question, state } from "./state.js";
-import { number, size, t } from "./strings.js";
+import { errorWords, number, size, t } from "./strings.js";
 
 export class RecordPage {
   constructor(main, overview) {
@@ -27,7 +27,7 @@ export class RecordPage {
       if (asks(this.now)) await this.findPlace(record);
     } catch (error) {
       if (error.name === "AbortError") return;
-      fill(this.main, h("p", { class: "error", role: "alert" }, error.message), this.backButton());
+      fill(this.main, h("p", { class: "error", role: "alert" }, errorWords(error.message)), this.backButton());
     }
   }
 
@@ -77,7 +77,9 @@ export class RecordPage {
     const stage = new Stage(found, this.overview);
     const cards = found.features.map((feature) => featureCard(found.record, feature, this.overview.version));
     const tracks = found.feature_lists.map((list) => trackCard(found.record, list, this.overview.version));
-    return [stage.any ? stage.element : "", h("div", { class: "features" }, tracks, cards)];
+    const rest = found.feature_count - found.features.length - found.feature_lists.length;
+    const more = rest > 0 ? h("p", { class: "faint" }, t("more", { count: rest })) : "";
+    return [stage.any ? stage.element : "", h("div", { class: "features" }, tracks, cards), more];
   }
 
   backButton() {

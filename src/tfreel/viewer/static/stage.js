@@ -6,7 +6,7 @@ import { number, t } from "./strings.js";
 
 const SAFE = new Set(["jpeg", "png", "gif", "webp"]);
 const STEPS = [1, 1.5, 2, 3, 4, 6, 8];
-const chosen = { image: null, mask: null, boxes: null, opacity: 0.6, zoom: 0, showBoxes: true };
+const chosen = { image: null, mask: null, boxes: null, opacity: 0.6, zoom: 0, showBoxes: true, open: false };
 
 /** The address of an image as large as it is; what browsers do not know, the server makes into what they do. */
 export function imageSource(record, feature, item, version, parameters = {}) {
@@ -22,7 +22,7 @@ export class Stage {
     const { images, masks, boxes } = overview.overlays;
     this.images = this.withItems("image");
     this.masks = this.possibleMasks();
-    this.boxes = boxes;
+    this.boxes = [...boxes, ...this.handmade(boxes)];
     this.image = first(chosen.image, [...images, ...this.images], this.images);
     this.mask = chosen.mask === "" ? "" : first(chosen.mask, masks, this.masks);
     this.box = chosen.boxes ?? (boxes.length ? 0 : -1);
@@ -199,25 +199,26 @@ export class Stage {
         ),
       );
     const none = ["", t("none")];
-    const four = this.boxes.map((names, i) => [i, names.yxyx ?? names.xmin.replace(/xmin$/, "*")]);
-    return h(
+    const boxes = this.boxes.map((names, i) => [i, names.yxyx ? `${names.yxyx} (y x y x)` : names.xmin.replace(/xmin$/, "*")]);
+    const details = h(
       "details",
-      { class: "assign", "data-assignment": "" },
+      { class: "assign", "data-assignment": "", open: chosen.open },
       h("summary", {}, t("assign")),
       select(t("image"), "image", this.image, [none, ...this.images.map((name) => [name, name])]),
       select(t("mask"), "mask", this.mask, [none, ...this.masks.map((name) => [name, name])]),
-      select(t("boxes"), "boxes", this.box, [[-1, t("none")], ...four, ...this.handmade()]),
+      select(t("boxes"), "boxes", this.box, [[-1, t("none")], ...boxes]),
     );
+    details.addEventListener("toggle", () => {
+      chosen.open = details.open;
+    });
+    return details;
   }
 
   /** Lists of numbers whose length is a multiple of four may be boxes too. */
-  handmade() {
-    const known = new Set(this.boxes.flatMap((names) => Object.values(names)));
-    const names = [...this.features.values()].filter((feature) => feature.values && feature.count >= 4 && feature.count % 4 === 0 && !known.has(feature.name));
-    return names.map((feature) => {
-      this.boxes = [...this.boxes, { yxyx: feature.name, labels: null }];
-      return [this.boxes.length - 1, `${feature.name} (y x y x)`];
-    });
+  handmade(boxes) {
+    const known = new Set(boxes.flatMap((names) => Object.values(names)));
+    const fitting = [...this.features.values()].filter((feature) => feature.values && feature.count >= 4 && feature.count % 4 === 0);
+    return fitting.filter((feature) => !known.has(feature.name)).map((feature) => ({ yxyx: feature.name, labels: null }));
   }
 }
 

@@ -127,6 +127,11 @@ export function t(key, values = {}) {
   });
 }
 
+/** What an error says: what the page knows by itself, in its own words. */
+export function errorWords(message) {
+  return message === "gone" || message === "locked" ? t(message) : message;
+}
+
 /** A number as people read it. */
 export function number(value) {
   if (typeof value !== "number") return String(value);

@@ -35,8 +35,9 @@ export class Table {
     this.scroller.append(this.head);
     fill(main, h("div", { class: "toolbar" }, this.tally.element, choices(overview), this.picker(now)), this.scroller);
     this.list = new VirtualList(this.scroller, { rowHeight: ROW, head: this.head, make: (i) => this.row(i) });
+    const names = this.columns.map((feature) => feature.name);
     this.wanted = now.at === "" ? null : Number(now.at);
-    this.answer = new Answer(now, overview.records, () => this.changed());
+    this.answer = new Answer(now, overview.records, names, () => this.changed());
     this.changed();
     this.answer.run();
     this.scroller.focus({ preventScroll: true });
