@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 
 import tfreel
-from tfreel import images
+from tfreel import images, profile
 
 from drawn import jpeg, palette_mask, put, saved
 
@@ -27,6 +27,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 FUNCTIONS_OF_IMAGES = [name for name in images.__all__ if inspect.isroutine(getattr(images, name))]
+FUNCTIONS_OF_PROFILE = [name for name in profile.__all__ if inspect.isroutine(getattr(profile, name))]
 
 # Shell lines that set up a machine, run until Ctrl-C, or need files that the page only talks about.
 NOT_RUN = re.compile(r"^(pip|make|git|apt-get|python|npm|tfreel view) ")
@@ -37,7 +38,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def public_objects() -> list[object]:
-    rooms = {tfreel: tfreel.__all__, images: FUNCTIONS_OF_IMAGES}
+    rooms = {tfreel: tfreel.__all__, images: FUNCTIONS_OF_IMAGES, profile: profile.__all__}
     return [getattr(room, name) for room, names in rooms.items() for name in names]
 
 
@@ -178,6 +179,12 @@ def test_every_public_function_has_an_example(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS_OF_IMAGES)
 def test_every_function_for_images_has_an_example(name: str) -> None:
     assert ">>> " in (inspect.getdoc(getattr(images, name)) or "")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_OF_PROFILE)
+def test_every_function_of_profile_has_an_example_and_a_page(name: str) -> None:
+    assert ">>> " in (inspect.getdoc(getattr(profile, name)) or "")
+    assert any(f"tfreel.profile.{name}(" in page.read_text(encoding="utf-8") for page in PAGES)
 
 
 def test_every_public_name_stands_in_the_documentation() -> None:

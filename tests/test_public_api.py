@@ -37,10 +37,11 @@ def test_everything_public_is_listed_and_nothing_else() -> None:
     assert public | set(lazy) == set(tfreel.__all__)
 
 
-def test_the_room_of_images_opens_when_it_is_asked_for() -> None:
-    from tfreel import images
+def test_rooms_open_when_they_are_asked_for() -> None:
+    from tfreel import images, profile
 
     assert tfreel.images is images
+    assert tfreel.profile is profile
 
 
 def test_unknown_names_are_attribute_errors() -> None:
