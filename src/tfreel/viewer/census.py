@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from tfreel.inference.features import Survey
 from tfreel.inference.profile import FeatureProfile
 from tfreel.inference.sample import Place
 from tfreel.inference.text import gaps, kind_and_shape, seen
-from tfreel.profile.statistics import FeatureStatistics, Statistics
-from tfreel.profile.survey import stats
 from tfreel.viewer.collection import Collection, RecordTooLargeError
 from tfreel.viewer.distributions import Distributions, Rows
 from tfreel.viewer.jobs import Job, state_of
@@ -24,6 +22,9 @@ from tfreel.viewer.roles import overlays_of, role_of
 from tfreel.viewer.scans import columns_of, walk
 from tfreel.viewer.shown import MOST_FEATURES, name_of
 from tfreel.viewer.values import row_of
+
+if TYPE_CHECKING:
+    from tfreel.profile.statistics import FeatureStatistics, Statistics
 
 _SAMPLE_RECORDS = 400
 _SAMPLE_RUNS = 16  # neighbours are cheap to read, and often alike
@@ -137,6 +138,8 @@ class Scan(Job):
 
     def work(self) -> None:
         """Reads everything, file by file, to know of each what is wrong with it."""
+        from tfreel.profile.survey import stats  # here, for the first page is in a hurry
+
         total: Statistics | None = None
         for number, file in enumerate(self._collection.files):
             found = stats(file.path, on_corrupt="skip", progress=self._count)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tfreel.inference.content import content_of, is_text
-from tfreel.profile.figures import Numbers
-from tfreel.profile.statistics import FeatureStatistics
 from tfreel.viewer.shown import number
+
+if TYPE_CHECKING:
+    from tfreel.profile.figures import Numbers
+    from tfreel.profile.statistics import FeatureStatistics
 
 _FINE_BARS = 4096
 _BARS = 24

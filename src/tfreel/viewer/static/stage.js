@@ -5,6 +5,7 @@ import { fill, h } from "./dom.js";
 import { number, t } from "./strings.js";
 
 const SAFE = new Set(["jpeg", "png", "gif", "webp"]);
+const ENOUGH = 320; // pixels that a picture has at least, if it can
 const STEPS = [1, 1.5, 2, 3, 4, 6, 8];
 const chosen = { image: null, mask: null, boxes: null, opacity: 0.6, zoom: 0, showBoxes: true, open: false };
 
@@ -67,7 +68,10 @@ export class Stage {
     const item = this.features.get(this.image)?.items?.[0];
     if (item) {
       const image = h("img", { src: imageSource(this.record.record, this.image, item, version), alt: this.image, class: "base", "data-image": this.image });
-      image.addEventListener("load", () => this.drawBoxes(image));
+      image.addEventListener("load", () => {
+        enlarge(image);
+        this.drawBoxes(image);
+      });
       image.addEventListener("error", () => image.replaceWith(h("p", { class: "error" }, t("damagedRecord"))));
       this.layers.append(image);
     }
@@ -75,6 +79,7 @@ export class Stage {
       const source = picture(this.record.record, "mask", { feature: this.mask }, version);
       const mask = h("img", { src: source, alt: this.mask, class: item ? "mask over" : "mask base", "data-mask": this.mask });
       mask.addEventListener("error", () => mask.remove());
+      if (!item) mask.addEventListener("load", () => enlarge(mask));
       mask.style.opacity = item ? String(chosen.opacity) : "1";
       this.maskImage = mask;
       this.layers.append(mask);
@@ -220,6 +225,14 @@ export class Stage {
     const fitting = [...this.features.values()].filter((feature) => feature.values && feature.count >= 4 && feature.count % 4 === 0);
     return fitting.filter((feature) => !known.has(feature.name)).map((feature) => ({ yxyx: feature.name, labels: null }));
   }
+}
+
+/** Shows a tiny picture so large that one sees something, each pixel as a whole number of them. */
+function enlarge(image) {
+  const times = Math.floor(ENOUGH / Math.max(image.naturalWidth, image.naturalHeight, 1));
+  if (times < 2) return;
+  image.style.setProperty("--own", `${image.naturalWidth * times}px`);
+  image.classList.add("enlarged");
 }
 
 /** The one that was chosen by hand, if this record has it; else the first that it has. */
