@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "content.hpp"
 #include "record_views.hpp"
 
 namespace tfreel::python {
@@ -35,6 +36,29 @@ nb::tuple outline_records(nb::handle records, const std::vector<std::string>& fe
   return nb::make_tuple(to_list(found.features), to_list(found.lists), found.unlisted, bad);
 }
 
+// What each value of a column of bytes is, and how wide and high: in three arrays.
+nb::tuple contents_of(const Array<std::uint8_t>& data, const Array<std::int64_t>& offsets) {
+  const auto bytes = std::as_bytes(span_of(data));
+  const auto places = span_of(offsets);
+  const std::size_t count = places.empty() ? 0 : places.size() - 1;
+  std::vector<Bytes> values;
+  values.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) values.push_back(value_at(bytes, places, i));
+  Buffer<std::uint8_t> kinds;
+  Buffer<std::uint32_t> widths;
+  Buffer<std::uint32_t> heights;
+  {
+    const Unlocked unlocked;
+    for (const Bytes value : values) {
+      const ContentFacts facts = content_of(value);
+      kinds.push_back(static_cast<std::uint8_t>(facts.kind));
+      widths.push_back(facts.width);
+      heights.push_back(facts.height);
+    }
+  }
+  return nb::make_tuple(to_array(kinds), to_array(widths), to_array(heights));
+}
+
 }  // namespace
 
 void bind_outline(nb::module_& module) {
@@ -43,6 +67,8 @@ void bind_outline(nb::module_& module) {
              nb::arg("order").none() = nb::none(),
              "What records hold, without values: for each feature and each feature list its name,"
              " rows, kinds, counts and steps; entries without room; and records that are none.");
+  module.def("contents_of", &contents_of, nb::arg("data"), nb::arg("offsets"),
+             "What the values of a column of bytes are, and their widths and heights.");
 }
 
 }  // namespace tfreel::python

@@ -228,6 +228,9 @@ def outline(
     most_others: int = 1000,
     order: npt.NDArray[np.uint64] | None = None,
 ) -> tuple[list[_Outlined], list[_Outlined], int, list[tuple[int, int, str]]]: ...
+def contents_of(
+    data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
 
 class Shard:
     def __init__(

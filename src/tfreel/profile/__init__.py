@@ -2,20 +2,32 @@
 
 from tfreel.profile.explain import Explanation, FeatureExplanation, explain
 from tfreel.profile.figures import Bytes, Common, CommonBytes, Histogram, Images, Numbers
+from tfreel.profile.infer_schema import infer_schema
+from tfreel.profile.rules import FeatureRules
+from tfreel.profile.schema import Schema
 from tfreel.profile.statistics import FeatureStatistics, Statistics
 from tfreel.profile.survey import stats
+from tfreel.profile.tallies import CounterExample
+from tfreel.profile.validate import Problem, ValidationReport, validate
 
 __all__ = [
     "Bytes",
     "Common",
     "CommonBytes",
+    "CounterExample",
     "Explanation",
     "FeatureExplanation",
+    "FeatureRules",
     "FeatureStatistics",
     "Histogram",
     "Images",
     "Numbers",
+    "Problem",
+    "Schema",
     "Statistics",
+    "ValidationReport",
     "explain",
+    "infer_schema",
     "stats",
+    "validate",
 ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,34 +19,58 @@ from tfreel.records.read import OnCorrupt, read
 from tfreel.records.report import Report
 from tfreel.storage.names import Paths, resolve
 
+_CHUNK_BYTES = 8 << 20  # large enough that what is done once for a chunk does not count
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some records that lie side by side in one file.
+    """Some records of one file, one behind the other.
 
     Attributes:
         path: The file.
-        block: The records, and perhaps others behind them.
+        blocks: The records, and perhaps others behind them.
         rows: How many of them are meant.
+        starts: The row that each block begins with.
     """
 
     path: str
-    block: _core.Block
+    blocks: tuple[_core.Block, ...]
     rows: int
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, path: str, blocks: Sequence[_core.Block], rows: int) -> Self:
+        """The first records of some blocks."""
+        return cls(path, tuple(blocks), rows, (0, *accumulate(map(len, blocks[:-1]))))
+
+    def _where(self, row: int) -> tuple[_core.Block, int]:
+        i = bisect_right(self.starts, row) - 1
+        return self.blocks[i], row - self.starts[i]
 
     def place(self, row: int) -> Place:
         """Where one of the records is."""
-        return Place(self.path, self.block.first_record + int(row))
+        block, i = self._where(row)
+        return Place(self.path, block.first_record + i)
+
+    def record(self, row: int) -> bytes:
+        """One of the records."""
+        block, i = self._where(row)
+        return block[i]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all records of the blocks are meant."""
+        return self.rows == self.starts[-1] + len(self.blocks[-1])
 
     def order(self, rows: npt.NDArray[np.integer] | None = None) -> npt.NDArray[np.uint64] | None:
-        """The rows that are meant, or some of them, as the core wants them; None for all of the block."""
+        """The rows that are meant, or some of them, as the core wants them; None for all there are."""
         if rows is not None:
-            return rows.astype(np.uint64)
-        return None if self.rows == len(self.block) else np.arange(self.rows, dtype=np.uint64)
+            return None if self.is_whole and len(rows) == self.rows else rows.astype(np.uint64)
+        return None if self.is_whole else np.arange(self.rows, dtype=np.uint64)
 
     def picked(self, rows: npt.NDArray[np.integer] | None = None) -> Picked:
-        """The records, or some of them, for `tfreel.parse`."""
-        return Picked((self.block,), self.order(rows))
+        """The records, or some of them in their order, for `tfreel.parse`."""
+        return Picked(self.blocks, self.order(rows))
 
 
 class Chunks:
@@ -91,15 +118,24 @@ class Chunks:
 
     def _file(self, source: object, share: int | None) -> Iterator[Chunk]:
         reader = read([source], on_corrupt=self._on_corrupt)  # type: ignore[list-item]
-        for block in reader.blocks():
-            rows = len(block) if share is None else min(share, len(block))
-            self.records += rows
-            if rows:
-                yield Chunk(reader.path, block, rows)
-            if self._progress is not None:
-                self._progress(rows, block.nbytes)
-            if share is not None:
-                share -= rows
-                if not share:
+        path = path_of(source)  # type: ignore[arg-type]
+        blocks: list[_core.Block] = []
+        size = rows = 0
+        try:
+            for block in reader.blocks():
+                blocks.append(block)
+                taken = len(block) if share is None else min(share - rows, len(block))
+                rows, size = rows + taken, size + block.nbytes
+                self.records += taken
+                if self._progress is not None:
+                    self._progress(taken, block.nbytes)
+                if size >= _CHUNK_BYTES or rows == share:
+                    yield Chunk.of(path, blocks, rows)
+                    share = None if share is None else share - rows
+                    blocks, size, rows = [], 0, 0
+                if share == 0:
                     break
-        self.report.merge(reader.report)
+        finally:
+            self.report.merge(reader.report)
+        if rows:
+            yield Chunk.of(path, blocks, rows)

@@ -194,7 +194,7 @@ def explain(
         for check in checks:
             check.add(outlines)
         if not sequences and not hidden:
-            hidden = _core.feature_names(chunk.block[0], 2)[:1000]
+            hidden = _core.feature_names(chunk.record(0), 2)[:1000]
     return _Explainer(survey, names, lists, hidden).explanation(chunks, checks)
 
 

@@ -79,7 +79,7 @@ class Outlines:
 def outlines_of(chunk: Chunk, features: Sequence[str], lists: Sequence[str], *, sequences: bool) -> Outlines:
     """What the records hold of these features, and of at most `MOST_OTHERS` others."""
     found, found_lists, unlisted, bad = _core.outline(
-        chunk.block, features, lists, sequences=sequences, most_others=MOST_OTHERS, order=chunk.order()
+        chunk.blocks, features, lists, sequences=sequences, most_others=MOST_OTHERS, order=chunk.order()
     )
     good = np.ones(chunk.rows, np.bool_)
     good[[row for row, _, _ in bad]] = False
