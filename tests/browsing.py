@@ -1,0 +1,215 @@
+"""A guest who looks at the viewer in a browser, and notes whatever the page did that it should not do."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, sync_playwright
+
+import tfreel
+
+DESKTOP = {"width": 1200, "height": 800}
+PHONE = {"width": 390, "height": 844}
+_PATIENCE = 15_000  # milliseconds
+
+_FOCUS = """() => {
+    const focused = document.activeElement;
+    const style = getComputedStyle(focused);
+    const outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+    return [focused.ariaLabel ?? focused.textContent.trim(), outlined];
+}"""
+_NAMELESS = """() => {
+    const found = [...document.querySelectorAll("img:not([alt]), img[alt='']")];
+    for (const one of document.querySelectorAll("button, a, input, select, summary, [role=grid], [role=img], dialog")) {
+        const labels = [...(one.labels ?? [])].map((label) => label.textContent).join("");
+        const title = one.querySelector(":scope > title")?.textContent ?? "";
+        if (!(one.ariaLabel || labels + title + one.textContent).trim() && !one.querySelector("img[alt]")) found.push(one);
+    }
+    return found.map((one) => one.outerHTML.slice(0, 200));
+}"""
+_CUT_OFF = """() => {
+    const scrolls = (one) => one && (/auto|scroll/.test(getComputedStyle(one).overflowX) && one.tagName !== "MAIN" || scrolls(one.parentElement));
+    return [...document.querySelectorAll("header *, main button, main input, main select, main a, main img, main summary")]
+        .filter((one) => !scrolls(one.parentElement) && one.getBoundingClientRect().width)
+        .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 || one.getBoundingClientRect().left < -1)
+        .map((one) => one.outerHTML.slice(0, 200));
+}"""
+# Colours come as rgb(), rgba() or color(srgb …); a canvas makes the same four numbers of all of them.
+_TOO_FAINT = """() => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const parts = (color) => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = color;
+        canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const light = ([r, g, b]) => {
+        const [x, y, z] = [r, g, b].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+    };
+    const behind = (one) => {
+        for (; one; one = one.parentElement) {
+            const color = parts(getComputedStyle(one).backgroundColor);
+            if (color[3] === 255) return color;
+        }
+        return [255, 255, 255];
+    };
+    const found = [];
+    const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (words.nextNode()) {
+        const one = words.currentNode.parentElement;
+        if (!words.currentNode.data.trim() || !one.checkVisibility() || one.closest(".boxes, noscript, option")) continue;
+        const [text, back] = [light(parts(getComputedStyle(one).color)), light(behind(one))];
+        const contrast = (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
+        if (contrast < 4.5) found.push(`${contrast.toFixed(2)}: ${words.currentNode.data.trim().slice(0, 60)}`);
+    }
+    return found;
+}"""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The Chromium of the system, without a window."""
+    path = shutil.which("chromium")
+    if path is None:
+        raise FileNotFoundError("the browser tests need Chromium: make system, or apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Guest:
+    """A page that shows a viewer.
+
+    Attributes:
+        page: Of Playwright.
+        problems: What went wrong so far: errors on the console, dialogs, answers that are errors, and requests
+            to anyone but the viewer.
+    """
+
+    def __init__(self, browser: Browser, viewer: tfreel.Viewer, **options: Any) -> None:
+        self.viewer = viewer
+        self.problems: list[str] = []
+        self.context = browser.new_context(**{"viewport": DESKTOP, "locale": "en-US", **options})
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(_PATIENCE)
+        self._host = urlsplit(viewer.address).netloc
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        self.page.on(
+            "dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss())
+        )
+        self.page.on("popup", lambda page: self.problems.append(f"popup: {page.url}"))
+        self.page.on("request", self._asked)
+        self.page.on("response", self._answered)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.problems.append(f"console: {message.text}")
+
+    def _asked(self, request: Request) -> None:
+        if urlsplit(request.url).netloc != self._host:
+            self.problems.append(f"request: {request.url}")
+
+    def _answered(self, response: Response) -> None:
+        if response.status >= 400:
+            self.problems.append(f"answer {response.status}: {response.url}")
+
+    def forgive(self, *words: str) -> None:
+        """Takes problems for granted that a test provoked, and fails if there were none."""
+        page, self.problems = self.problems, []
+        assert page, f"nothing went wrong, although {words} was expected"
+        self.problems = [problem for problem in page if not any(word in problem for word in words)]
+
+    def enter(self, view: str = "") -> Guest:
+        """Comes in by a link, and goes to a view when all is there."""
+        assert self.viewer.wait_until_open(60)
+        self.page.goto(self.viewer.url)
+        self.page.wait_for_selector("[data-amounts]")
+        if view:
+            self.go(view)
+        return self
+
+    def go(self, view: str) -> None:
+        """Goes where an address leads: as a link of somebody else would."""
+        self.page.evaluate("hash => { location.hash = hash }", f"#/{view}")
+        ready = {"record": "[data-wire]", "table": "[data-table]", "gallery": "[data-gallery]"}
+        self.page.wait_for_selector(ready.get(re.split(r"[/?]", view)[0], "[data-amounts]"))
+
+    def find(self, selector: str) -> Locator:
+        return self.page.locator(selector)
+
+    def rows(self) -> Locator:
+        """The records that the table has rows for."""
+        return self.find("[data-table] [data-record]")
+
+    def await_tally(self, words: str) -> None:
+        """Waits until so many records were found."""
+        self.find("[data-tally]").get_by_text(words).wait_for()
+
+    def card(self, name: str) -> Locator:
+        """What is shown of a feature."""
+        return self.page.locator("article[data-feature]").and_(
+            self.page.locator(f"[data-feature={json.dumps(name)}]")
+        )
+
+    def box(self, selector: str) -> dict[str, float]:
+        """Where something is on the page, and how large."""
+        found = self.find(selector).bounding_box()
+        assert found is not None
+        return {**found}
+
+    def facts(self) -> dict[str, str]:
+        """What the page of a record tells of the file."""
+        read = "all => Object.fromEntries(all.map(one => [one.dataset.wireFact, one.textContent]))"
+        return dict(self.find("[data-wire-fact]").evaluate_all(read))
+
+    def ask(self, field: str, words: str) -> None:
+        """Writes into a field of the bar, and sends it."""
+        entry = self.find("header").get_by_label(field, exact=True)
+        entry.fill(words)
+        entry.press("Enter")
+
+    def focus(self) -> tuple[str, bool]:
+        """What has the focus, by its name; and whether that is to be seen."""
+        name, outlined = self.page.evaluate(_FOCUS)
+        return str(name), bool(outlined)
+
+    def brightness(self) -> str:
+        """Whether the page is light or dark."""
+        color = self.find("body").evaluate("body => getComputedStyle(body).backgroundColor")
+        return "light" if int(re.findall(r"\d+", color)[0]) > 127 else "dark"
+
+    def nameless(self) -> list[str]:
+        """What a screen reader has no words for: pictures, buttons, fields and links without a name."""
+        return list(self.page.evaluate(_NAMELESS))
+
+    def cut_off(self) -> list[str]:
+        """Controls that reach out of the window to the side, and are in nothing that scrolls."""
+        return list(self.page.evaluate(_CUT_OFF))
+
+    def too_faint(self) -> list[str]:
+        """Text with less contrast to what is behind it than 4.5, the least that WCAG wants."""
+        return list(self.page.evaluate(_TOO_FAINT))
+
+    def all_pictures_shown(self, selector: str) -> bool:
+        """Whether there are pictures, and all of them have pixels."""
+        self.page.wait_for_function(
+            "s => [...document.querySelectorAll(s)].length && [...document.querySelectorAll(s)].every(i => i.complete)",
+            arg=selector,
+        )
+        widths = self.find(selector).evaluate_all("images => images.map(image => image.naturalWidth)")
+        return bool(widths) and min(widths) > 0
+
+    def photograph(self, folder: Path) -> None:
+        """Saves what is to be seen now."""
+        name = f"{len(list(folder.glob('*.png')))}.png"
+        self.page.screenshot(path=folder / name)
