@@ -27,6 +27,7 @@ COMMANDS = {
     "stats": "Say how the values of every feature are distributed.",
     "count": "Count the records of each file, and of all.",
     "explain": "Say whether records can be parsed with some features, and if not, why.",
+    "validate": "Hold data against a schema, or against other data.",
     "verify": "Check every byte and list every fault.",
     "repair": "Save every sound record of SRC in a new file, DST.",
     "index": "Write an index beside each file, for fast random access.",

@@ -11,15 +11,20 @@ from tfreel.cli.options import all_option, paths_argument, quiet_option, sample_
 
 if TYPE_CHECKING:
     from tfreel import InferredFeatures
+    from tfreel.profile import Schema
 
-    Language: TypeAlias = Literal["python", "tf", "json"]
+    Language: TypeAlias = Literal["python", "tf", "json", "pbtxt"]
 
 _KEYS = {
+    "schema_version": "1.",
     "records, files": "What was looked at.",
     "features, sequence_features": "By name: feature (type, dtype, shape, allow_missing), absent, empty,"
     " kinds, lengths, steps, values, not_finite, sizes, contents, image_sizes, words, array_dtype,"
     " array_shape, shape_from.",
     "conflicts": "Where records disagree, as sentences.",
+    "rules, sequence_rules": "By name, what tfreel validate is to check, for you to edit: kind, presence,"
+    " shape, count, steps, range, nan, inf, allowed, contents, value_bytes, width, height, mask_ids, …",
+    "min_records, max_records, other_features": "Rules for all records together.",
 }
 
 
@@ -29,7 +34,8 @@ _KEYS = {
     examples=(
         "tfreel schema 'train-*.tfrecord'",
         "tfreel schema --tf train.tfrecord.gz > features.py",
-        "tfreel schema --json --all train.tfrecord | jq '.features | keys'",
+        "tfreel schema --json --all train.tfrecord > schema.json",
+        "tfreel schema --pbtxt train.tfrecord > schema.pbtxt",
     ),
     bad="A file is damaged, or holds something else than Examples.",
 )
@@ -38,44 +44,59 @@ _KEYS = {
     "--python", "language", flag_value="python", help="Print code for tfreel (the default on a terminal)."
 )
 @click.option("--tf", "language", flag_value="tf", help="Print code for TensorFlow.")
-@click.option("--json", "language", flag_value="json", help="Print a JSON object (the default in a pipe).")
+@click.option(
+    "--json",
+    "language",
+    flag_value="json",
+    help="Print a JSON object, a schema for tfreel validate (in a pipe the default, in one line).",
+)
+@click.option("--pbtxt", "language", flag_value="pbtxt", help="Print a schema of tf.Metadata, as text.")
+@click.option("--masks", is_flag=True, help="Decode label masks, for a rule about their class ids.")
 @sample_option
 @all_option
 @quiet_option
 def command(
-    paths: list[str], language: Language | None, sample: int | None, everything: bool, quiet: bool
+    paths: list[str],
+    language: Language | None,
+    masks: bool,
+    sample: int | None,
+    everything: bool,
+    quiet: bool,
 ) -> int:
     """Print the features of Examples, as code or JSON.
 
     Looks at some records, and finds out the kind and number of values of every feature, and what bytes are:
     images, text, tensors, raw pixels. Where records disagree, a comment says so and names one; in a pipe it
     is also said on standard error.
+
+    JSON also has rules, made of what is likely to hold for other records too. Edit them, and hold other data
+    against them with tfreel validate.
     """
-    import tfreel
     from tfreel.cli.failures import tell
     from tfreel.cli.output import is_terminal
     from tfreel.cli.progress import UNKNOWN, Progress
+    from tfreel.profile.infer_schema import schema_and_features
     from tfreel.storage.names import resolve
 
     size = sample_size(sample, everything)
     files = resolve(paths)
     with Progress("looking", files if everything else UNKNOWN, quiet=quiet) as progress:
-        found = tfreel.infer_features(files, sample=size, progress=progress)
-    _print(found, language or ("python" if is_terminal() else "json"))
+        schema, found = schema_and_features(files, sample=size, masks=masks, progress=progress)
+    _print(schema, found, language or ("python" if is_terminal() else None))
     if not is_terminal() and not quiet:
         for sentence in found.conflicts:
             tell(f"conflict: {sentence}")
     return 0
 
 
-def _print(found: InferredFeatures, language: Language) -> None:
-    from tfreel.cli.output import is_terminal, print_code, print_json, print_text
-    from tfreel.inference.text import as_json
+def _print(schema: Schema, found: InferredFeatures, language: Language | None) -> None:
+    from tfreel.cli.output import print_code, print_json, print_text
 
-    if language == "json":
-        if is_terminal():
-            print_text(found.to_json())
-        else:
-            print_json(as_json(found))
+    if language is None:
+        print_json(schema.to_dict())
+    elif language == "json":  # on many lines, for a person to edit
+        print_text(schema.to_json().rstrip("\n"))
+    elif language == "pbtxt":
+        print_text(schema.to_pbtxt().rstrip("\n"))
     else:
         print_code(found.to_python() if language == "python" else found.to_tensorflow())

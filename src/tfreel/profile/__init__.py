@@ -1,5 +1,7 @@
 """Profiles: files in, what is in them out, and whether it is what it should be."""
 
+from tfreel.profile.comparing import Difference
+from tfreel.profile.drift import DriftReport, drift
 from tfreel.profile.explain import Explanation, FeatureExplanation, explain
 from tfreel.profile.figures import Bytes, Common, CommonBytes, Histogram, Images, Numbers
 from tfreel.profile.infer_schema import infer_schema
@@ -15,6 +17,8 @@ __all__ = [
     "Common",
     "CommonBytes",
     "CounterExample",
+    "Difference",
+    "DriftReport",
     "Explanation",
     "FeatureExplanation",
     "FeatureRules",
@@ -26,6 +30,7 @@ __all__ = [
     "Schema",
     "Statistics",
     "ValidationReport",
+    "drift",
     "explain",
     "infer_schema",
     "stats",

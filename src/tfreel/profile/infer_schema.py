@@ -160,7 +160,8 @@ def _rules(profile: FeatureProfile, values: dict[str, Any] | None, ids: set[int]
     kind = next(iter(profile.kinds), None)
     least, most = profile.lengths or (0, 0)
     fixed = profile.lengths is not None and least == most and not (profile.steps is None and profile.empty)
-    allowed = None if kind != "bytes" or values is None else _texts(values["strings"])
+    of_bytes = kind == "bytes"
+    allowed = _texts(values["strings"]) if of_bytes and values is not None else None
     shape = None if not fixed or profile.empty else (() if most == 1 else (most,))
     return FeatureRules(
         kind=kind,
@@ -170,10 +171,10 @@ def _rules(profile: FeatureProfile, values: dict[str, Any] | None, ids: set[int]
         nan=None if kind != "float32" or profile.not_finite else False,
         inf=None if kind != "float32" or profile.not_finite else False,
         allowed=allowed,
-        contents=None if allowed else _contents(profile),
-        width=_side(profile, 0),
-        height=_side(profile, 1),
-        mask_ids=tuple(sorted(ids)) if ids else None,
+        contents=_contents(profile) if of_bytes and not allowed else None,
+        width=_side(profile, 0) if of_bytes else None,
+        height=_side(profile, 1) if of_bytes else None,
+        mask_ids=tuple(sorted(ids)) if of_bytes and ids else None,
     )
 
 
@@ -184,7 +185,7 @@ def _id_range(ints: dict[str, Any] | None) -> tuple[int, int] | None:
     keys = ints["frequent"][0] ^ _SIGN
     numbers = keys.view(np.int64)
     least, most = int(numbers.min()), int(numbers.max())
-    many = ints["count"] >= _SEEN_PER_VALUE * len(numbers) and len(numbers) <= _MOST_IDS
+    many = ints["count"] >= _SEEN_PER_VALUE * len(numbers) and 2 <= len(numbers) <= _MOST_IDS
     dense = 2 * len(numbers) > most - least
     return (least, most) if least in (0, 1) and dense and many else None
 

@@ -124,24 +124,37 @@ class Schema:
         """The schema, and what it was inferred from, of plain values."""
         return {
             "schema_version": VERSION,
-            **self.facts,
             "min_records": self.min_records,
             "max_records": self.max_records,
             "other_features": self.other_features,
             "rules": {name: rules.to_json() for name, rules in self.rules.items()},
             "sequence_rules": {name: rules.to_json() for name, rules in self.sequence_rules.items()},
+            **self.facts,
         }
 
     def to_json(self) -> str:
         """The schema as a JSON object, to keep and to edit; its keys are in docs/validate.md."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-        return text.encode("utf-8", "backslashreplace").decode() + "\n"
+        lines = [f"  {json.dumps(key)}: {_laid_out(value)}" for key, value in self.to_dict().items()]
+        text = "{\n" + ",\n".join(lines) + "\n}\n"
+        # A byte of a file name that is no UTF-8 is a lone surrogate in Python: JSON can hold it, escaped.
+        return text.encode("utf-8", "backslashreplace").decode()
 
     def to_pbtxt(self) -> str:
         """The schema in the text format of tf.Metadata, with comments for what that cannot say."""
         from tfreel.profile.pbtxt import written
 
         return written(self)
+
+
+def _laid_out(value: Any) -> str:
+    """A line for each feature: what is long to read is long to edit."""
+    if not isinstance(value, Mapping) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    lines = [
+        f"    {json.dumps(key, ensure_ascii=False)}: {json.dumps(one, ensure_ascii=False)}"
+        for key, one in value.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n  }"
 
 
 _FACTS = ("records", "files", "features", "sequence_features", "conflicts")

@@ -49,6 +49,9 @@ _ESCAPED = {
 }
 
 
+_WITH_F = re.compile(r"(?<=[\d.])f$")  # 1.5f, but not inf
+
+
 class Number(float):
     """A number, which remembers how it was written."""
 
@@ -57,7 +60,7 @@ class Number(float):
     def __new__(cls, text: str) -> Self:
         plain = "".join(text.split()).lower()
         try:
-            value = float(int(plain, 16)) if "0x" in plain else float(plain.removesuffix("f"))
+            value = float(int(plain, 16)) if "0x" in plain else float(_WITH_F.sub("", plain))
         except OverflowError:  # of a hexadecimal number; others are infinite by themselves
             value = float("inf")
         number = super().__new__(cls, value)
