@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, sync_playwright
@@ -19,59 +20,7 @@ DESKTOP = {"width": 1200, "height": 800}
 PHONE = {"width": 390, "height": 844}
 _PATIENCE = 15_000  # milliseconds
 
-_FOCUS = """() => {
-    const focused = document.activeElement;
-    const style = getComputedStyle(focused);
-    const outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
-    return [focused.ariaLabel ?? focused.textContent.trim(), outlined];
-}"""
-_NAMELESS = """() => {
-    const found = [...document.querySelectorAll("img:not([alt]), img[alt='']")];
-    for (const one of document.querySelectorAll("button, a, input, select, summary, [role=grid], [role=img], dialog")) {
-        const labels = [...(one.labels ?? [])].map((label) => label.textContent).join("");
-        const title = one.querySelector(":scope > title")?.textContent ?? "";
-        if (!(one.ariaLabel || labels + title + one.textContent).trim() && !one.querySelector("img[alt]")) found.push(one);
-    }
-    return found.map((one) => one.outerHTML.slice(0, 200));
-}"""
-_CUT_OFF = """() => {
-    const scrolls = (one) => one && (/auto|scroll/.test(getComputedStyle(one).overflowX) && one.tagName !== "MAIN" || scrolls(one.parentElement));
-    return [...document.querySelectorAll("header *, main button, main input, main select, main a, main img, main summary")]
-        .filter((one) => !scrolls(one.parentElement) && one.getBoundingClientRect().width)
-        .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 || one.getBoundingClientRect().left < -1)
-        .map((one) => one.outerHTML.slice(0, 200));
-}"""
-# Colours come as rgb(), rgba() or color(srgb …); a canvas makes the same four numbers of all of them.
-_TOO_FAINT = """() => {
-    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    const parts = (color) => {
-        canvas.clearRect(0, 0, 1, 1);
-        canvas.fillStyle = color;
-        canvas.fillRect(0, 0, 1, 1);
-        return [...canvas.getImageData(0, 0, 1, 1).data];
-    };
-    const light = ([r, g, b]) => {
-        const [x, y, z] = [r, g, b].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
-        return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-    };
-    const behind = (one) => {
-        for (; one; one = one.parentElement) {
-            const color = parts(getComputedStyle(one).backgroundColor);
-            if (color[3] === 255) return color;
-        }
-        return [255, 255, 255];
-    };
-    const found = [];
-    const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    while (words.nextNode()) {
-        const one = words.currentNode.parentElement;
-        if (!words.currentNode.data.trim() || !one.checkVisibility() || one.closest(".boxes, noscript, option")) continue;
-        const [text, back] = [light(parts(getComputedStyle(one).color)), light(behind(one))];
-        const contrast = (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
-        if (contrast < 4.5) found.push(`${contrast.toFixed(2)}: ${words.currentNode.data.trim().slice(0, 60)}`);
-    }
-    return found;
-}"""
+_CHECKS = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 
 
 @contextmanager
@@ -91,8 +40,8 @@ class Guest:
 
     Attributes:
         page: Of Playwright.
-        problems: What went wrong so far: errors on the console, dialogs, answers that are errors, and requests
-            to anyone but the viewer.
+        problems: What went wrong so far: errors on the console, dialogs, answers that are errors, and
+            requests to anyone but the viewer.
     """
 
     def __init__(self, browser: Browser, viewer: tfreel.Viewer, **options: Any) -> None:
@@ -178,9 +127,10 @@ class Guest:
         entry.fill(words)
         entry.press("Enter")
 
-    def focus(self) -> tuple[str, bool]:
-        """What has the focus, by its name; and whether that is to be seen."""
-        name, outlined = self.page.evaluate(_FOCUS)
+    def next_focus(self, *, back: bool = False) -> tuple[str, bool]:
+        """What the tab key leads to, by its name; and whether that is to be seen."""
+        self.page.keyboard.press("Shift+Tab" if back else "Tab")
+        name, outlined = self._check("focus")
         return str(name), bool(outlined)
 
     def brightness(self) -> str:
@@ -190,22 +140,34 @@ class Guest:
 
     def nameless(self) -> list[str]:
         """What a screen reader has no words for: pictures, buttons, fields and links without a name."""
-        return list(self.page.evaluate(_NAMELESS))
+        return list(self._check("nameless"))
 
     def cut_off(self) -> list[str]:
-        """Controls that reach out of the window to the side, and are in nothing that scrolls."""
-        return list(self.page.evaluate(_CUT_OFF))
+        """What reaches out of the window to the side, and is in nothing that scrolls."""
+        return list(self._check("cutOff"))
 
     def too_faint(self) -> list[str]:
         """Text with less contrast to what is behind it than 4.5, the least that WCAG wants."""
-        return list(self.page.evaluate(_TOO_FAINT))
+        return list(self._check("tooFaint"))
+
+    def _check(self, name: str) -> Any:
+        return self.page.evaluate(f"({_CHECKS}).{name}()")
+
+    def await_true(self, expression: str, argument: Any = None) -> None:
+        """Waits until an expression is true on the page, which itself may evaluate nothing."""
+        deadline = time.monotonic() + _PATIENCE / 1000
+        while not self.page.evaluate(expression, argument):
+            assert time.monotonic() < deadline, expression
+            self.page.wait_for_timeout(20)
+
+    def await_pictures(self) -> None:
+        """Waits until all pictures in sight have come."""
+        self.await_true("[...document.images].every(i => i.complete || i.loading === 'lazy')")
 
     def all_pictures_shown(self, selector: str) -> bool:
         """Whether there are pictures, and all of them have pixels."""
-        self.page.wait_for_function(
-            "s => [...document.querySelectorAll(s)].length && [...document.querySelectorAll(s)].every(i => i.complete)",
-            arg=selector,
-        )
+        self.find(selector).first.wait_for()
+        self.await_true("s => [...document.querySelectorAll(s)].every(i => i.complete)", selector)
         widths = self.find(selector).evaluate_all("images => images.map(image => image.naturalWidth)")
         return bool(widths) and min(widths) > 0
 
@@ -213,3 +175,6 @@ class Guest:
         """Saves what is to be seen now."""
         name = f"{len(list(folder.glob('*.png')))}.png"
         self.page.screenshot(path=folder / name)
+
+
+Visit: TypeAlias = Callable[..., Guest]

@@ -86,19 +86,18 @@ def tone(seconds: float = 0.5, rate: int = 8000) -> bytes:
 
 def media(root: Path) -> Path:
     """Records with everything that is neither a picture nor a label."""
-    rows = []
-    for i in range(20):
-        rows.append(
-            {
-                "blob": bytes(range(i, i + 100)),
-                "depth": tfreel.tensor(np.hypot(*np.mgrid[-20:20, -30:30]).astype(np.float32) + i),
-                "embedding": np.sin(np.arange(256, dtype=np.float32) / (10 + i)),
-                "large": 2**60 + i,
-                "sound": tone(),
-                "text": f"Words of record {i}, which say little. " * 20,
-                "volume": tfreel.tensor(np.arange(4 * 16 * 24, dtype=np.uint8).reshape(4, 16, 24)),
-            }
-        )
+    rows = [
+        {
+            "blob": bytes(range(i, i + 100)),
+            "depth": tfreel.tensor(np.hypot(*np.mgrid[-20:20, -30:30]).astype(np.float32) + i),
+            "embedding": np.sin(np.arange(256, dtype=np.float32) / (10 + i)),
+            "large": 2**60 + i,
+            "sound": tone(),
+            "text": f"Words of record {i}, which say little. " * 20,
+            "volume": tfreel.tensor(np.arange(4 * 16 * 24, dtype=np.uint8).reshape(4, 16, 24)),
+        }
+        for i in range(20)
+    ]
     tfreel.save(root / "media.tfrecord", rows)
     return root / "media.tfrecord"
 
@@ -160,6 +159,7 @@ def hostile(root: Path) -> Path:
             **{name: [HOSTILE[i]] for name in HOSTILE},
         }
         for i in range(len(HOSTILE))
+        for _ in range(2)  # what is there only once has no bar
     ]
     tfreel.save(folder / "<script>alert(1)<|script>.tfrecord", rows)
-    return folder
+    return folder / "*.tfrecord"

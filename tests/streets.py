@@ -1,4 +1,4 @@
-"""Street scenes with cars, dogs and persons: drawn, with the box and the mask of everything that is to be seen."""
+"""Street scenes with cars, dogs and persons: drawn, with the box and the mask of everything in them."""
 
 from __future__ import annotations
 

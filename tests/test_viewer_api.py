@@ -375,6 +375,16 @@ def test_neighbours_among_the_found_are_told(visitor: Visitor) -> None:
     assert visitor.json(f"queries/{query}/next", record=13, here=1)["place"] == 1
 
 
+def test_a_record_that_was_not_found_has_neighbours_that_were(visitor: Visitor) -> None:
+    query = visitor.query(where="label = 3")["id"]
+    assert visitor.json(f"queries/{query}/next", record=14)["record"] == 23
+    assert visitor.json(f"queries/{query}/next", record=14, back=1)["record"] == 13
+    assert visitor.json(f"queries/{query}/next", record=14, here=1)["place"] is None
+    assert visitor.json(f"queries/{query}/next", record=2, back=1)["record"] is None
+    turned = visitor.query(where="label = 3", sort="score", descending=1)["id"]
+    assert visitor.json(f"queries/{turned}/next", record=14)["record"] is None
+
+
 def test_records_that_lack_what_is_sorted_by_come_last(tmp_path: Path, stopping: list[Visitor]) -> None:
     tfreel.save(
         tmp_path / "gaps.tfrecord", [{"x": 2.0, "i": 0}, {"i": 1}, {"x": float("nan"), "i": 2}, {"x": 1.0}]

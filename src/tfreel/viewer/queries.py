@@ -100,6 +100,11 @@ class Query(Job):
         """How many records are to be looked at."""
         return len(self._span)
 
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the records are in another order than that of the files."""
+        return bool(self._question.sort)
+
     def positions(self) -> Positions:
         """The records found so far, or sorted, when they are."""
         with self._guard:

@@ -276,12 +276,19 @@ class Service:
         return state
 
     def next_match(self, query: str, position: int, step: int) -> dict[str, Any]:
-        """The record before or behind one among those of a query, and where it stands there."""
-        found = self._queries.get(query).positions()
+        """The record before or behind one among those of a query, and where it stands there.
+
+        One that is not among them, as somebody went to it by its number, has neighbours too, if they are in order.
+        """
+        asked = self._queries.get(query)
+        found = asked.positions()
         places = (found == position).nonzero()[0]
-        if not len(places):
-            return {"record": None, "place": None, "total": len(found)}
-        place = int(places[0]) + step
+        if len(places):
+            place = int(places[0]) + step
+        elif step and not asked.is_sorted:
+            place = int(found.searchsorted(position)) - (step < 0)
+        else:
+            place = -1
         inside = 0 <= place < len(found)
         return {
             "record": int(found[place]) if inside else None,

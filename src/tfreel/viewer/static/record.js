@@ -14,7 +14,8 @@ export class RecordPage {
     this.overview = overview;
     this.now = state();
     this.stopped = new AbortController();
-    this.query = null;
+    this.asked = asks(this.now) ? get("queries", question(this.now), this.stopped.signal) : null;
+    this.asked?.catch(() => null); // whoever awaits it hears of it
     this.load();
   }
 
@@ -24,7 +25,7 @@ export class RecordPage {
       const found = await get(`records/${record}`, {}, this.stopped.signal);
       this.show(found);
       announce(t("recordOf", { record, total: found.total }));
-      if (asks(this.now)) await this.findPlace(record);
+      if (this.asked) await this.findPlace(record);
     } catch (error) {
       if (error.name === "AbortError") return;
       fill(this.main, h("p", { class: "error", role: "alert" }, errorWords(error.message)), this.backButton());
@@ -33,17 +34,17 @@ export class RecordPage {
 
   /** Where the record stands among those that were searched for. */
   async findPlace(record) {
-    const found = await get("queries", question(this.now), this.stopped.signal);
-    this.query = found.id;
-    const here = await get(`queries/${this.query}/next`, { record, here: 1 }, this.stopped.signal);
+    const { id } = await this.asked;
+    const here = await get(`queries/${id}/next`, { record, here: 1 }, this.stopped.signal);
     if (here.place !== null) this.place.textContent = t("matchOf", { place: here.place + 1, total: here.total });
   }
 
   /** Goes to the next record, or the one before: of those that were searched for, if there was a search. */
   async step(back) {
     const { record } = this.now;
-    if (this.query) {
-      const found = await get(`queries/${this.query}/next`, { record, back }, this.stopped.signal);
+    if (this.asked) {
+      const { id } = await this.asked;
+      const found = await get(`queries/${id}/next`, { record, back }, this.stopped.signal);
       if (found.record !== null) go({ record: found.record, at: String(found.place) }, {});
       return;
     }

@@ -65,7 +65,7 @@ export class Stage {
     fill(this.layers);
     const over = Boolean(this.mask || this.box >= 0);
     this.layers.classList.toggle("as-stored", over); // boxes and masks are of the picture as it is stored
-    const item = this.features.get(this.image)?.items?.[0];
+    const item = this.image ? this.features.get(this.image)?.items?.[0] : null; // a feature may be called ""
     if (item) {
       const image = h("img", { src: imageSource(this.record.record, this.image, item, version), alt: this.image, class: "base", "data-image": this.image });
       image.addEventListener("load", () => {
