@@ -30,6 +30,7 @@ void bind_arrow_import(nb::module_& module);
 void bind_resize(nb::module_& module);
 void bind_shuffle_buffer(nb::module_& module);
 void bind_statistics(nb::module_& module);
+void bind_digest(nb::module_& module);
 
 // While this lives, other Python threads may run. Like nanobind's gil_scoped_release, but safe when
 // the interpreter ends meanwhile: then Python 3.11 to 3.13 end a thread that asks for the lock by

@@ -96,4 +96,5 @@ NB_MODULE(_core, module) {
   bind_resize(module);
   bind_shuffle_buffer(module);
   bind_statistics(module);
+  bind_digest(module);
 }

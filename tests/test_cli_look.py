@@ -16,7 +16,7 @@ import pytest
 
 import tfreel
 from test_cli import PROGRAM, damage, in_shell, on_terminal, rows, run
-from tfreel.cli.cells import cell, short_size
+from tfreel.inference.words import cell, short_size
 
 from headers import jpeg
 

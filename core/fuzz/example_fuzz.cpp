@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "digest.hpp"
 #include "example.hpp"
 #include "outline.hpp"
 
@@ -67,6 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes bytes = std::as_bytes(std::span(data, size));
   compare_ways(bytes);
   check_outline(bytes);
+  require(digest_of_content(bytes) == digest_of_content(bytes));
   for (const std::uint32_t map : {1u, 2u}) {
     try {
       for_each_entry(bytes, map, [&](Bytes entry) {

@@ -124,7 +124,7 @@ def _print_table(rows: list[Row], names: list[str], full: bool) -> None:
 
 
 def _cells(row: Row, names: Iterable[str], full: bool) -> list[str]:
-    from tfreel.cli.cells import bytes_cell, cell, steps_cell
+    from tfreel.inference.words import bytes_cell, cell, steps_cell
 
     if row.data is not None:
         return [bytes_cell(row.data, full=full), *("" for _ in list(names)[1:])]

@@ -27,7 +27,7 @@ Measure: TypeAlias = Literal["difference", "l_infinity", "kolmogorov_smirnov", "
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Drift:
     """How far one part is from another in one respect.
 
     Attributes:
@@ -84,7 +84,7 @@ class Comparison:
         self._threshold = threshold
         self._schema = schema
 
-    def __call__(self, part: str, summary: Summary) -> Iterator[Difference]:
+    def __call__(self, part: str, summary: Summary) -> Iterator[Drift]:
         """All differences of a part."""
         for name, in_lists in sorted({**self._base.features, **summary.features}):
             rules = None
@@ -93,7 +93,7 @@ class Comparison:
             made = _Maker((name, in_lists), part, self._name, self._threshold, rules or FeatureRules())
             yield from self._feature(made, summary)
 
-    def _feature(self, made: _Maker, summary: Summary) -> Iterator[Difference]:
+    def _feature(self, made: _Maker, summary: Summary) -> Iterator[Drift]:
         here = summary.features.get(made.key, FeatureSummary())
         there = self._base.features.get(made.key, FeatureSummary())
         made.chance = by_chance(summary.records, self._base.records)
@@ -117,7 +117,7 @@ def _kinds(summary: FeatureSummary) -> str:
     return " and ".join(sorted(summary.kinds)) or "no kind"
 
 
-def _values(made: _Maker, here: Values, there: Values) -> Iterator[Difference]:
+def _values(made: _Maker, here: Values, there: Values) -> Iterator[Drift]:
     if here.counts is not None and there.counts is not None:
         yield made.shares("values", here.counts, there.counts, {**there.names, **here.names})
         divergence = divergence_of_counts(here.counts, there.counts)
@@ -146,17 +146,17 @@ class _Maker:
 
     def __call__(
         self, what: What, measure: Measure, distance: float, found: str, *, most: float | None = None
-    ) -> Difference:
+    ) -> Drift:
         """The difference. Allowed is `most`, or what rules say, or the threshold and what chance adds."""
         if most is None and what == "values":
             most = self.rules.drift
         threshold = max(self._threshold, min(1.0, self.chance)) if most is None else most
         names = (*self.key, what, self._part, self._against, measure)
-        return Difference(*names, distance, threshold, distance <= threshold, found)
+        return Drift(*names, distance, threshold, distance <= threshold, found)
 
     def shares(
         self, what: What, here: Mapping[Any, int], there: Mapping[Any, int], names: Mapping[Any, str]
-    ) -> Difference:
+    ) -> Drift:
         """The difference of the shares of values."""
         distance, value = greatest_difference(here, there)
         shares = [side.get(value, 0) / max(1, sum(side.values())) for side in (here, there)]
@@ -165,7 +165,7 @@ class _Maker:
 
     def numbers(
         self, what: What, here: Points | None, there: Points | None, kind: DType = "int64"
-    ) -> Iterator[Difference]:
+    ) -> Iterator[Drift]:
         """The difference of distributions of numbers; of bytes, of their sizes."""
         if here is None or there is None or not here.count or not there.count:
             return

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tfreel.profile.comparing import Comparison, Difference
+from tfreel.profile.comparing import Comparison, Drift
 from tfreel.profile.schema import Schema
 from tfreel.profile.summaries import Summary, summary_of
 from tfreel.profile.survey import stats
@@ -27,10 +27,10 @@ class DriftReport:
     """
 
     parts: Mapping[str, int]
-    differences: tuple[Difference, ...]
+    differences: tuple[Drift, ...]
 
     @property
-    def problems(self) -> tuple[Difference, ...]:
+    def problems(self) -> tuple[Drift, ...]:
         """The differences that are too great."""
         return tuple(one for one in self.differences if not one.ok)
 
