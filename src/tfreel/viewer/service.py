@@ -278,7 +278,7 @@ class Service:
     def next_match(self, query: str, position: int, step: int) -> dict[str, Any]:
         """The record before or behind one among those of a query, and where it stands there.
 
-        One that is not among them, as somebody went to it by its number, has neighbours too, if they are in order.
+        One that is not among them, as somebody went to it by its number, has neighbours too, if in order.
         """
         asked = self._queries.get(query)
         found = asked.positions()
