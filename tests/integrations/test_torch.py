@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
+
+# pytest imports it where a finalizer failed, as those of PyTorch's iterators do in a forked worker;
+# in the middle of another import that one breaks (Python before 3.12).
+import tracemalloc  # noqa: F401
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any

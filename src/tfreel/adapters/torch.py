@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+# PyTorch seeds it in each worker: imported here, none has to import it in a fork of a process with threads.
+import numpy.random  # noqa: F401
+
 from tfreel.adapters.needs import needs
 from tfreel.adapters.parcels import for_sending
 from tfreel.adapters.ranks import RankPlan
