@@ -36,7 +36,7 @@ export class Gallery {
   }
 
   fitting() {
-    return Math.max(1, Math.floor((this.scroller.clientWidth || 800) / TILE));
+    return Math.max(1, Math.round((this.scroller.clientWidth || 800) / TILE));
   }
 
   resized() {
@@ -127,5 +127,6 @@ export class Gallery {
 function captionsOf(overview, image) {
   const short = overview.features.filter((feature) => feature.name !== image && (feature.role === "text" || feature.role === "number"));
   const telling = short.filter((feature) => /class|label|name|text|caption/.test(feature.name));
+  telling.sort((one, other) => (other.role === "text") - (one.role === "text")); // the name of a class says more than its number
   return [...new Set([...telling, ...short])].slice(0, CAPTIONS).map((feature) => feature.name);
 }

@@ -5,6 +5,8 @@ import { draw, h } from "./dom.js";
 import { go, state } from "./state.js";
 import { number, t } from "./strings.js";
 
+const FEW_SIZES = 3; // sizes that not even a third of all images have say nothing
+
 /** The bars of a distribution. A click on one shows only its records. */
 export function bars(name, distribution, { compact = false } = {}) {
   const rows = distribution?.bars ?? [];
@@ -43,7 +45,8 @@ export function bars(name, distribution, { compact = false } = {}) {
 /** How many images there are of each size; nothing to click at, for a size is no feature. */
 function sizes(distribution) {
   const rows = distribution?.sizes ?? [];
-  if (rows.length < 2) return h("span", {});
+  const told = rows.reduce((sum, bar) => sum + bar.count, 0);
+  if (rows.length < 2 || told * FEW_SIZES < distribution.count) return h("span", {});
   const most = Math.max(...rows.map((bar) => bar.count));
   const shown = rows.map((bar) => {
     const filled = h("span", { class: "fill" });
@@ -69,7 +72,7 @@ export function summary(distribution) {
 }
 
 /** Numbers as a line. */
-export function line(values, { height = 80, label = "" } = {}) {
+export function line(values, { height = 80, label = "", caption = true } = {}) {
   const finite = values.filter((value) => typeof value === "number");
   if (finite.length < 2) return null;
   const low = Math.min(...finite);
@@ -93,5 +96,5 @@ export function line(values, { height = 80, label = "" } = {}) {
     draw("title", {}, `${label} ${number(low)} … ${number(high)}`),
     draw("path", { d: parts.join(""), fill: "none", "vector-effect": "non-scaling-stroke" }),
   );
-  return h("figure", { class: "plot" }, drawing, h("figcaption", {}, `${number(low)} … ${number(high)}`));
+  return h("figure", { class: "plot" }, drawing, caption ? h("figcaption", {}, `${number(low)} … ${number(high)}`) : null);
 }
