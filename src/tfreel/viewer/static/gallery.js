@@ -11,6 +11,7 @@ import { VirtualList } from "./virtual.js";
 const TILE = 190;
 const PIXELS = 256;
 const CAPTIONS = 2;
+const TELLING = [/text|caption/, /class|label/, /name/, /(?:)/]; // the name of a class says more than its number
 
 export class Gallery {
   constructor(main, overview) {
@@ -126,7 +127,6 @@ export class Gallery {
 /** The features that say most about a picture in few words. */
 function captionsOf(overview, image) {
   const short = overview.features.filter((feature) => feature.name !== image && (feature.role === "text" || feature.role === "number"));
-  const telling = short.filter((feature) => /class|label|name|text|caption/.test(feature.name));
-  telling.sort((one, other) => (other.role === "text") - (one.role === "text")); // the name of a class says more than its number
-  return [...new Set([...telling, ...short])].slice(0, CAPTIONS).map((feature) => feature.name);
+  const rank = ({ name }) => TELLING.findIndex((words) => words.test(name));
+  return short.sort((one, other) => rank(one) - rank(other)).slice(0, CAPTIONS).map((feature) => feature.name);
 }

@@ -10,6 +10,7 @@ const FEW_SIZES = 3; // sizes that not even a third of all images have say nothi
 /** The bars of a distribution. A click on one shows only its records. */
 export function bars(name, distribution, { compact = false } = {}) {
   const rows = distribution?.bars ?? [];
+  if (rows.length === 1 && distribution.kind === "numbers") return h("span", {}); // it is the same everywhere
   const allOnce = distribution?.kind === "bytes" && rows.length > 4 && rows.every((bar) => bar.count === 1);
   if (allOnce) return h("span", {}); // bars that say nothing
   if (!rows.length) return compact ? h("span", {}) : sizes(distribution);
@@ -68,7 +69,8 @@ export function summary(distribution) {
     return distribution.bars.length ? t("distinct", { count: distribution.distinct ?? "> 10,000" }) : contents(distribution);
   }
   if (!distribution.count) return "";
-  return `${number(distribution.least)} … ${number(distribution.greatest)}`;
+  const { least, greatest } = distribution;
+  return least === greatest ? number(least) : `${number(least)} … ${number(greatest)}`;
 }
 
 /** Numbers as a line. */
