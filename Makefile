@@ -2,15 +2,17 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+CODE := src tests benchmarks examples docs/pictures
 CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
 FUZZ_TARGETS := wire example columns csv statistics
 FUZZ_SECONDS ?= 60
 FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null
 BROWSER_PROBE := command -v chromium > /dev/null
+FONT_PROBE := fc-list :lang=zh | grep -q .
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format bench clean
+.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format pictures bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -33,8 +35,8 @@ conformance: $(VENV)/test ## compare millions of messages with protobuf, from a 
 check: check-python check-core ## lint, types, the one-way street, core tests under sanitizers
 
 check-python: $(VENV)/check
-	$(BIN)/ruff format --check src tests benchmarks examples
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -45,10 +47,11 @@ check-core: $(VENV)/check
 	build/core/core_tests
 	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
 
-system: ## install the Debian packages that `make fuzz` and the browser tests need; asks for root
-	@($(FUZZ_PROBE) && $(BROWSER_PROBE)) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends clang libclang-rt-dev chromium > /dev/null)
+system: ## install the Debian packages that `make fuzz`, the browser tests and `make pictures` need; asks for root
+	@($(FUZZ_PROBE) && $(BROWSER_PROBE) && $(FONT_PROBE)) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends clang libclang-rt-dev chromium fontconfig fonts-wqy-microhei > /dev/null)
 	@$(FUZZ_PROBE) && echo "clang and its fuzzer are there"
 	@$(BROWSER_PROBE) && echo "Chromium is there"
+	@$(FONT_PROBE) && echo "a Chinese font is there"
 
 fuzz: $(VENV)/check ## let clang's fuzzer look for bytes that hurt the core; FUZZ_SECONDS=60 for each target
 	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang libclang-rt-dev" && exit 1)
@@ -57,9 +60,12 @@ fuzz: $(VENV)/check ## let clang's fuzzer look for bytes that hurt the core; FUZ
 	for name in $(FUZZ_TARGETS); do mkdir -p build/fuzz/corpus/$$name; build/fuzz/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name core/fuzz/seeds/$$name || exit 1; done
 
 format: $(VENV)/check ## put all code into shape
-	$(BIN)/ruff format src tests benchmarks examples
-	$(BIN)/ruff check --fix src tests benchmarks examples
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/clang-format -i $(CPP)
+
+pictures: $(VENV)/integrations ## make the pictures of the viewer in docs/ anew
+	PYTHONPATH=tests $(BIN)/python docs/pictures/make.py
 
 bench: $(VENV)-bench/installed ## measure against the peers, side by side; ARGS="--scale 0.1 --save NAME"
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)

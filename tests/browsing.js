@@ -1,5 +1,12 @@
 // What tests ask of a page, as functions of one object.
 ({
+  /** Whether all rows and pictures in sight have come. */
+  settled() {
+    const inSight = ({ top, bottom }) => bottom > 0 && top < innerHeight;
+    const waiting = document.querySelector(".tile.faint, .cell.faint, progress");
+    return !waiting && [...document.images].every((image) => image.complete || !inSight(image.getBoundingClientRect()));
+  },
+
   /** What has the focus, by its name; and whether that is to be seen. */
   focus() {
     const focused = document.activeElement;

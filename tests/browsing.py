@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -18,6 +20,7 @@ import tfreel
 
 DESKTOP = {"width": 1200, "height": 800}
 PHONE = {"width": 390, "height": 844}
+EVIL = "evil.example"  # a name that means this machine, as it does when somebody attacks it
 _PATIENCE = 15_000  # milliseconds
 
 _CHECKS = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
@@ -30,9 +33,30 @@ def chromium() -> Iterator[Browser]:
     if path is None:
         raise FileNotFoundError("the browser tests need Chromium: make system, or apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        args = ["--no-sandbox", f"--host-resolver-rules=MAP {EVIL} 127.0.0.1"]
+        browser = playwright.chromium.launch(executable_path=path, args=args)
         yield browser
         browser.close()
+
+
+@contextmanager
+def served(body: str) -> Iterator[int]:
+    """A server of one page on this machine; gives its port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
 
 
 class Guest:
@@ -121,6 +145,17 @@ class Guest:
         read = "all => Object.fromEntries(all.map(one => [one.dataset.wireFact, one.textContent]))"
         return dict(self.find("[data-wire-fact]").evaluate_all(read))
 
+    def box_colors(self) -> list[str]:
+        """Of the boxes over a picture."""
+        return list(
+            self.find("[data-box]").evaluate_all("all => all.map(b => getComputedStyle(b).borderTopColor)")
+        )
+
+    def legend_colors(self) -> list[str]:
+        """Of the classes or objects in a mask."""
+        read = "all => all.map(s => getComputedStyle(s).backgroundColor)"
+        return list(self.find("[data-legend] .swatch").evaluate_all(read))
+
     def ask(self, field: str, words: str) -> None:
         """Writes into a field of the bar, and sends it."""
         entry = self.find("header").get_by_label(field, exact=True)
@@ -160,9 +195,9 @@ class Guest:
             assert time.monotonic() < deadline, expression
             self.page.wait_for_timeout(20)
 
-    def await_pictures(self) -> None:
-        """Waits until all pictures in sight have come."""
-        self.await_true("[...document.images].every(i => i.complete || i.loading === 'lazy')")
+    def settle(self) -> None:
+        """Waits until all rows and pictures in sight have come."""
+        self.await_true(f"({_CHECKS}).settled()")
 
     def all_pictures_shown(self, selector: str) -> bool:
         """Whether there are pictures, and all of them have pixels."""

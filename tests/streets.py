@@ -218,7 +218,7 @@ def coco_folder(root: Path, shown: list[Street]) -> Path:
                     "bbox": [left, top, right - left, bottom - top],
                     "segmentation": {"size": [HEIGHT, WIDTH], "counts": thing.run_lengths},
                     "area": int(thing.seen.sum()),
-                    "iscrowd": 1,
+                    "iscrowd": 0,
                 }
             )
     images = [

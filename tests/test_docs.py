@@ -207,6 +207,15 @@ def test_every_command_stands_in_the_documentation_and_the_changelog() -> None:
     assert [name for name in commands if f"tfreel {name}" not in page] == []
 
 
+def test_pictures_are_small_and_shown_somewhere() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    pictures = sorted((ROOT / "docs" / "pictures").glob("*.png"))
+    assert len(pictures) >= 5
+    for picture in pictures:
+        assert picture.stat().st_size <= 150_000, picture.name
+        assert f"pictures/{picture.name}" in pages, picture.name
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):

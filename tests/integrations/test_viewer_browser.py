@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
+import exhibits
 from browsing import Visit
 
 # The overview -----------------------------------------------------------------------------------------------
@@ -35,6 +40,22 @@ def test_a_split_of_the_overview_leads_to_its_records(visit: Visit) -> None:
     guest.await_tally("9 of 60 records")
     assert guest.find("[data-split]").input_value() == "val"
     expect(guest.rows()).to_have_count(9)
+
+
+def test_the_command_prints_a_link_that_opens_the_page(browser: Browser, tmp_path: Path) -> None:
+    data = exhibits.media(tmp_path)
+    command = [sys.executable, "-m", "tfreel.cli", "view", data, "--no-browser", "--lang", "zh"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        page = browser.new_page()
+        page.goto(process.stdout.readline().strip())
+        expect(page.get_by_role("heading", name="media.tfrecord")).to_be_visible()
+        expect(page.get_by_role("link", name="表格")).to_be_visible()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+        page.get_by_role("link", name="表格").click()
+        expect(page.get_by_role("alert")).to_contain_text("查看器已结束")
+        page.context.close()
 
 
 # Table and gallery ------------------------------------------------------------------------------------------

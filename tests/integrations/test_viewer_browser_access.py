@@ -118,7 +118,7 @@ def test_nothing_is_wider_than_a_phone(visit: Visit, exhibit: str, views: list[s
     guest = visit(exhibit, viewport=PHONE, has_touch=True, is_mobile=True)
     for view in views:
         guest.go(view)
-        guest.await_pictures()
+        guest.settle()
         assert guest.find("html").evaluate("html => html.scrollWidth") <= PHONE["width"]
         assert guest.find("main").evaluate("main => main.scrollWidth - main.clientWidth") <= 0
         assert guest.cut_off() == []
@@ -133,6 +133,6 @@ def test_all_that_is_shown_has_a_name_and_can_be_read(visit: Visit, scheme: str)
         ("damaged", ""),
     ]:
         guest = visit(exhibit, view, color_scheme=scheme)
-        guest.await_pictures()
+        guest.settle()
         assert guest.nameless() == []
         assert guest.too_faint() == []

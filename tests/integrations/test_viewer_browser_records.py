@@ -29,6 +29,8 @@ def test_boxes_and_a_mask_are_drawn_over_their_picture(visit: Visit) -> None:
         found = [drawn["x"] - picture["x"], drawn["y"] - picture["y"], drawn["width"], drawn["height"]]
         assert found == pytest.approx(wanted, abs=1.5)
     assert guest.box("[data-mask]") == pytest.approx(picture, abs=1.5)
+    assert set(guest.box_colors()) == set(guest.legend_colors())
+    expect(guest.find("[data-legend]")).to_contain_text("15 person")
 
 
 def test_opacity_boxes_and_zoom_can_be_changed(visit: Visit) -> None:
@@ -71,9 +73,11 @@ def test_masks_of_single_objects_are_drawn_in_a_colour_for_each(visit: Visit) ->
     things = next(streets(1)).things
     expect(guest.find("[data-box]")).to_have_count(len(things))
     rows = [re.sub(r"\s+", " ", row) for row in guest.find("[data-legend] li").all_inner_texts()]
-    assert sorted(rows) == [f"object {i} {int(thing.seen.sum()):,} px" for i, thing in enumerate(things, 1)]
-    colors = guest.find("[data-legend] .swatch").evaluate_all("all => all.map(s => s.style.background)")
-    assert len(set(colors)) == len(things)
+    assert sorted(rows) == [
+        f"object {i} {CLASSES[thing.kind]} {int(thing.seen.sum()):,} px" for i, thing in enumerate(things, 1)
+    ]
+    assert len(set(guest.box_colors())) == len(things)
+    assert set(guest.box_colors()) == set(guest.legend_colors())
 
 
 def test_what_is_stored_is_told_to_the_byte(visit: Visit) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, expect
 
 import tfreel
 
 import exhibits
-from browsing import Guest, Visit
+from browsing import EVIL, Guest, Visit, served
 
 
 def test_a_damaged_file_is_shown_with_a_map_of_its_faults(visit: Visit) -> None:
@@ -33,7 +35,7 @@ def test_nothing_that_records_say_is_ever_run(visit: Visit) -> None:
     page = guest.page
     for view in ("table", "gallery", *(f"record/{i}" for i in range(len(exhibits.HOSTILE))), "overview"):
         guest.go(view)
-        guest.await_pictures()
+        guest.settle()
         assert page.evaluate(f"window.{exhibits.FLAG}") is None
         assert (
             guest.find("main script, main iframe, main style, main meta, main object, main embed").count()
@@ -64,7 +66,7 @@ def test_hostile_addresses_are_no_danger_either(visit: Visit) -> None:
         "table?columns=%5B1%2C",
     ):
         guest.page.evaluate("hash => { location.hash = hash }", f"#/{view}")
-        guest.page.wait_for_load_state("networkidle")
+        guest.settle()
     guest.go("table?where=%22%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E&at=-5&file=99&split=%3Cb%3E")
     expect(guest.page.get_by_role("alert")).to_be_visible()
     guest.forgive("400", "404")
@@ -90,24 +92,49 @@ def test_the_secret_leaves_the_address_and_opens_for_nobody_else(visit: Visit, b
     late.close()
 
 
-def test_no_other_page_can_read_or_frame_the_viewer(visit: Visit, browser: Browser) -> None:
+def test_no_other_page_can_read_or_frame_the_viewer(visit: Visit) -> None:
     guest = visit("fruit")
+    ours = re.compile(re.escape(guest.viewer.address)).match
     evil = guest.context.new_page()
-    evil.route(
-        "http://evil.example/", lambda route: route.fulfill(body="<h1>evil</h1>", content_type="text/html")
-    )
-    evil.goto("http://evil.example/")
-    address = guest.viewer.address
+    statuses: list[int] = []
+    evil.on("response", lambda answer: statuses.append(answer.status) if ours(answer.url) else None)
     read = "address => fetch(address, {credentials: 'include'}).then(() => 'read', () => 'refused')"
-    assert evil.evaluate(read, f"{address}api/overview") == "refused"
-    framed = """address => new Promise(done => {
+    show = """address => new Promise(done => {
         const frame = document.createElement("iframe");
         frame.src = address;
         frame.onload = () => done(frame.contentDocument === null);
         document.body.append(frame);
     })"""
-    assert evil.evaluate(framed, address) is True
+    with served("<h1>evil</h1>") as port:
+        evil.goto(f"http://{EVIL}:{port}/")
+        assert evil.evaluate(read, f"{guest.viewer.address}api/overview") == "refused"
+        assert evil.evaluate(show, guest.viewer.address) is True
+    assert set(statuses) == {403}
     assert evil.frames[-1].url.startswith("chrome-error:")
+
+
+def test_a_name_that_comes_to_mean_this_machine_does_not_help(visit: Visit) -> None:
+    guest = visit("fruit")
+    evil = guest.context.new_page()
+    for target in ("", "api/overview", f"?{urlsplit(guest.viewer.url).query}"):
+        answer = evil.goto(guest.viewer.address.replace("127.0.0.1", EVIL) + target)
+        assert answer is not None
+        assert answer.status == 403
+
+
+def test_only_a_notebook_on_this_machine_can_show_the_frame(browser: Browser, tmp_path: Path) -> None:
+    with tfreel.view(exhibits.media(tmp_path)) as viewer, served(viewer._repr_html_()) as port:
+        page = browser.new_page()
+        page.goto(f"http://localhost:{port}/")
+        frame = page.frame_locator("iframe")
+        frame.get_by_role("link", name="Table").click()
+        frame.locator('[data-record="3"]').click()
+        expect(frame.get_by_role("heading", name="Record 3 of 20")).to_be_visible()
+        expect(frame.get_by_alt_text("depth: float32 40×60")).to_be_visible()
+        page.goto(f"http://{EVIL}:{port}/")
+        page.wait_for_load_state("networkidle")
+        assert page.frames[-1].url.startswith("chrome-error:")
+        page.context.close()
 
 
 def test_a_viewer_that_has_ended_says_so(browser: Browser, tmp_path: Path) -> None:

@@ -9,6 +9,12 @@ import { exactly, number, t } from "./strings.js";
 
 const FEW = 24;
 const LONG = 8;
+const ACROSS = 8; // bytes in a line: more are wider than a card
+
+/** The name of a feature over what is shown of it: any text, as long as it likes, or none. */
+export function title(name) {
+  return h("h3", { title: name }, name || "“”");
+}
 
 /** A feature with its name and its values. */
 export function featureCard(record, feature, version) {
@@ -16,7 +22,7 @@ export function featureCard(record, feature, version) {
   return h(
     "article",
     { class: "feature", "data-feature": feature.name, "data-kind": feature.kind },
-    h("header", {}, h("h3", {}, feature.name), h("span", { class: "faint small" }, `${feature.kind} ${count}`)),
+    h("header", {}, title(feature.name), h("span", { class: "faint small" }, `${feature.kind} ${count}`)),
     feature.array?.planes ? arrayView(record, feature, version) : null,
     values(record, feature.name, feature, version, {}),
   );
@@ -36,8 +42,9 @@ function rest(value) {
 
 function numbers(name, value) {
   if (value.count === 1) return h("p", { class: "number large" }, exactly(value.values[0]));
-  const drawn = value.count >= LONG ? line(value.line ?? value.values, { label: name }) : null;
-  const facts = "mean" in value ? h("p", { class: "faint small" }, `${t("least")} ${number(value.least)} · ${t("greatest")} ${number(value.greatest)} · ${t("mean")} ${number(value.mean)}`) : null;
+  const long = value.count >= LONG;
+  const drawn = long ? line(value.line ?? value.values, { label: name, caption: !("mean" in value) }) : null;
+  const facts = long && "mean" in value ? h("p", { class: "faint small" }, `${t("least")} ${number(value.least)} · ${t("greatest")} ${number(value.greatest)} · ${t("mean")} ${number(value.mean)}`) : null;
   const text = value.values.map(exactly).join(", ");
   const cut = value.count > value.values.length ? h("span", { class: "faint" }, ` (${t("firstValues", { shown: value.values.length, count: value.count })})`) : null;
   const list = h("p", { class: "numbers list" }, text, cut);
@@ -66,13 +73,13 @@ function shownImage(source, name) {
 export function hex(item) {
   const bytes = item.hex.match(/../g) ?? [];
   const lines = [];
-  for (let i = 0; i < bytes.length; i += 16) {
-    const some = bytes.slice(i, i + 16);
+  for (let i = 0; i < bytes.length; i += ACROSS) {
+    const some = bytes.slice(i, i + ACROSS);
     const letters = some.map((byte) => {
       const code = parseInt(byte, 16);
       return code >= 32 && code < 127 ? String.fromCharCode(code) : "·";
     });
-    lines.push(`${i.toString(16).padStart(6, "0")}  ${some.join(" ").padEnd(47)}  ${letters.join("")}`);
+    lines.push(`${i.toString(16).padStart(6, "0")}  ${some.join(" ").padEnd(3 * ACROSS - 1)}  ${letters.join("")}`);
   }
   if (item.bytes > bytes.length) lines.push(`… ${number(item.bytes)} ${t("bytes")}`);
   return h("pre", { class: "hex", tabindex: "0", "aria-label": t("bytes") }, lines.join("\n"));
@@ -85,7 +92,7 @@ function arrayView(record, feature, version) {
   const image = h("img", { src: source(0), alt: `${feature.name}: ${dtype} ${shape.join("×")}`, class: "shown pixels", "data-array": feature.name });
   const slider =
     planes > 1
-      ? h("label", {}, t("plane"), " ", h("input", { type: "range", min: 0, max: planes - 1, value: 0, oninput: (event) => image.setAttribute("src", source(event.target.value)) }))
+      ? h("label", { class: "plane" }, t("plane"), " ", h("input", { type: "range", min: 0, max: planes - 1, value: 0, oninput: (event) => image.setAttribute("src", source(event.target.value)) }))
       : null;
   return h("div", {}, h("p", { class: "faint small" }, t("array", { dtype, shape: shape.join("×") })), image, slider);
 }
@@ -101,7 +108,7 @@ export function trackCard(record, list, version) {
   return h(
     "article",
     { class: "feature track", "data-feature": list.name },
-    h("header", {}, h("h3", {}, list.name), h("span", { class: "faint small" }, t("steps", { count: list.count }))),
+    h("header", {}, title(list.name), h("span", { class: "faint small" }, t("steps", { count: list.count }))),
     drawn,
     h("ol", { class: "steps", tabindex: "0", "aria-label": list.name }, steps),
     more > 0 ? h("p", { class: "faint" }, t("more", { count: more })) : null,

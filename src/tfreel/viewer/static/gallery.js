@@ -11,6 +11,7 @@ import { VirtualList } from "./virtual.js";
 const TILE = 190;
 const PIXELS = 256;
 const CAPTIONS = 2;
+const TELLING = [/text|caption/, /class|label/, /name/, /(?:)/]; // the name of a class says more than its number
 
 export class Gallery {
   constructor(main, overview) {
@@ -36,7 +37,7 @@ export class Gallery {
   }
 
   fitting() {
-    return Math.max(1, Math.floor((this.scroller.clientWidth || 800) / TILE));
+    return Math.max(1, Math.round((this.scroller.clientWidth || 800) / TILE));
   }
 
   resized() {
@@ -126,6 +127,6 @@ export class Gallery {
 /** The features that say most about a picture in few words. */
 function captionsOf(overview, image) {
   const short = overview.features.filter((feature) => feature.name !== image && (feature.role === "text" || feature.role === "number"));
-  const telling = short.filter((feature) => /class|label|name|text|caption/.test(feature.name));
-  return [...new Set([...telling, ...short])].slice(0, CAPTIONS).map((feature) => feature.name);
+  const rank = ({ name }) => TELLING.findIndex((words) => words.test(name));
+  return short.sort((one, other) => rank(one) - rank(other)).slice(0, CAPTIONS).map((feature) => feature.name);
 }

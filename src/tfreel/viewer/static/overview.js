@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { fill, h } from "./dom.js";
 import { faultMap } from "./faults.js";
+import { title } from "./features.js";
 import { bars, summary } from "./plots.js";
 import { address, go } from "./state.js";
 import { number, size, t } from "./strings.js";
@@ -113,7 +114,7 @@ export class Overview {
       h(
         "article",
         { class: "feature", "data-feature": feature.name, "data-role": feature.role },
-        h("header", {}, h("h3", {}, feature.name), h("span", { class: "faint small" }, feature.shape)),
+        h("header", {}, title(feature.name), h("span", { class: "faint small" }, feature.shape)),
         feature.values ? h("p", { class: "small" }, feature.values) : null,
         feature.gaps.length ? h("p", { class: "faint small" }, feature.gaps.join(", ")) : null,
         bars(feature.name, feature.distribution),

@@ -5,9 +5,12 @@ import { draw, h } from "./dom.js";
 import { go, state } from "./state.js";
 import { number, t } from "./strings.js";
 
+const FEW_SIZES = 3; // sizes that not even a third of all images have say nothing
+
 /** The bars of a distribution. A click on one shows only its records. */
 export function bars(name, distribution, { compact = false } = {}) {
   const rows = distribution?.bars ?? [];
+  if (rows.length === 1 && distribution.kind === "numbers") return h("span", {}); // it is the same everywhere
   const allOnce = distribution?.kind === "bytes" && rows.length > 4 && rows.every((bar) => bar.count === 1);
   if (allOnce) return h("span", {}); // bars that say nothing
   if (!rows.length) return compact ? h("span", {}) : sizes(distribution);
@@ -43,7 +46,8 @@ export function bars(name, distribution, { compact = false } = {}) {
 /** How many images there are of each size; nothing to click at, for a size is no feature. */
 function sizes(distribution) {
   const rows = distribution?.sizes ?? [];
-  if (rows.length < 2) return h("span", {});
+  const told = rows.reduce((sum, bar) => sum + bar.count, 0);
+  if (rows.length < 2 || told * FEW_SIZES < distribution.count) return h("span", {});
   const most = Math.max(...rows.map((bar) => bar.count));
   const shown = rows.map((bar) => {
     const filled = h("span", { class: "fill" });
@@ -65,11 +69,12 @@ export function summary(distribution) {
     return distribution.bars.length ? t("distinct", { count: distribution.distinct ?? "> 10,000" }) : contents(distribution);
   }
   if (!distribution.count) return "";
-  return `${number(distribution.least)} … ${number(distribution.greatest)}`;
+  const { least, greatest } = distribution;
+  return least === greatest ? number(least) : `${number(least)} … ${number(greatest)}`;
 }
 
 /** Numbers as a line. */
-export function line(values, { height = 80, label = "" } = {}) {
+export function line(values, { height = 80, label = "", caption = true } = {}) {
   const finite = values.filter((value) => typeof value === "number");
   if (finite.length < 2) return null;
   const low = Math.min(...finite);
@@ -93,5 +98,5 @@ export function line(values, { height = 80, label = "" } = {}) {
     draw("title", {}, `${label} ${number(low)} … ${number(high)}`),
     draw("path", { d: parts.join(""), fill: "none", "vector-effect": "non-scaling-stroke" }),
   );
-  return h("figure", { class: "plot" }, drawing, h("figcaption", {}, `${number(low)} … ${number(high)}`));
+  return h("figure", { class: "plot" }, drawing, caption ? h("figcaption", {}, `${number(low)} … ${number(high)}`) : null);
 }

@@ -92,13 +92,15 @@ export class Stage {
   async drawLegend() {
     try {
       const found = await get(`records/${this.record.record}/legend`, { feature: this.mask });
+      const { ids, labels } = this.called();
+      const own = (id) => labels[found.instances ? id - 1 : ids.indexOf(id)] ?? ""; // the boxes may have names that the mask lacks
       const rows = found.classes
         .filter((row) => row.id !== 0)
         .map((row) => {
           const swatch = h("span", { class: "swatch" });
           swatch.style.background = row.color;
-          const name = found.instances ? `${t("object")} ${row.id}` : row.name ? `${row.id} ${row.name}` : String(row.id);
-          return h("li", {}, swatch, name, h("span", { class: "faint small" }, ` ${number(row.pixels)} px`));
+          const called = found.instances ? `${t("object")} ${row.id}` : String(row.id);
+          return h("li", {}, swatch, `${called} ${row.name || own(row.id)}`, h("span", { class: "faint small" }, ` ${number(row.pixels)} px`));
         });
       fill(this.legend, h("h3", {}, t(found.instances ? "objects" : "legend")), h("ul", {}, rows));
     } catch (error) {
@@ -109,21 +111,38 @@ export class Stage {
   drawBoxes(image) {
     fill(this.boxLayer);
     if (this.box < 0 || !chosen.showBoxes) return;
-    const { corners, labels } = this.corners(image.naturalWidth, image.naturalHeight);
-    const colors = this.overview.colors;
-    const seen = [...new Set(labels)].sort();
-    corners.forEach(([x0, y0, x1, y1], i) => {
-      const box = h("div", { class: "box", "data-box": i }, labels[i] === undefined ? null : h("span", { class: "label" }, labels[i]));
+    const called = this.called();
+    this.corners(image.naturalWidth, image.naturalHeight).forEach(([x0, y0, x1, y1], i) => {
+      const label = called.labels[i] === undefined ? null : h("span", { class: "label" }, called.labels[i]);
+      const box = h("div", { class: y0 < 0.08 ? "box high" : "box", "data-box": i }, label);
       box.style.left = `${x0 * 100}%`;
       box.style.top = `${y0 * 100}%`;
       box.style.width = `${Math.max(0, x1 - x0) * 100}%`;
       box.style.height = `${Math.max(0, y1 - y0) * 100}%`;
-      box.style.setProperty("--color", colors[((labels.length ? seen.indexOf(labels[i]) : i) % 255) + 1]);
+      box.style.setProperty("--color", this.colorOf(i, called));
       this.boxLayer.append(box);
     });
   }
 
-  /** The boxes as shares of the picture, and what they are called. */
+  /** The colour of a box: the one that its object or its class has in masks, too. */
+  colorOf(i, { ids, labels }) {
+    const { colors } = this.overview;
+    if (this.mask && this.features.get(this.mask)?.instances) return colors[(i % 255) + 1];
+    if (ids[i] > 0) return colors[((ids[i] - 1) % 255) + 1];
+    return colors[((labels.length ? [...new Set(labels)].sort().indexOf(labels[i]) : i) % 255) + 1];
+  }
+
+  /** What the boxes are called, and the numbers of their classes: as far as the record says so. */
+  called() {
+    const name = this.boxes[this.box]?.labels ?? "";
+    const told = name ? this.features.get(name) : null;
+    const ids = (told?.values ?? this.features.get(name.replace(/text$/, "label"))?.values ?? []).map(Number);
+    const { classes } = this.overview;
+    const labels = told?.items ? told.items.map((item) => item.text ?? "") : ids.map((id) => (classes[id] ? `${id} ${classes[id]}` : String(id)));
+    return { ids, labels };
+  }
+
+  /** The boxes as shares of the picture. */
   corners(width, height) {
     const names = this.boxes[this.box] ?? {};
     const of = (name) => (this.features.get(name)?.values ?? []).map(Number);
@@ -136,11 +155,7 @@ export class Stage {
       corners = sides[0].map((_, i) => sides.map((side) => side[i] ?? 0));
     }
     const inPixels = corners.some((box) => box.some((side) => side > 1.5));
-    if (inPixels) corners = corners.map(([x0, y0, x1, y1]) => [x0 / width, y0 / height, x1 / width, y1 / height]);
-    const told = this.features.get(names.labels);
-    const classes = this.overview.classes;
-    const labels = told?.items ? told.items.map((item) => item.text ?? "") : (told?.values ?? []).map((id) => (classes[id] ? `${id} ${classes[id]}` : String(id)));
-    return { corners, labels };
+    return inPixels ? corners.map(([x0, y0, x1, y1]) => [x0 / width, y0 / height, x1 / width, y1 / height]) : corners;
   }
 
   tools() {
