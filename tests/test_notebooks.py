@@ -165,6 +165,17 @@ def test_a_report_shows_faults() -> None:
     assert "checksum mismatch" in found.text
 
 
+def test_comparisons_and_leaks_are_shown_with_hostile_names_as_text() -> None:
+    save([{HOSTILE: HOSTILE, "id": i} for i in range(3)])
+    save([{HOSTILE: "other", "id": 0}, {HOSTILE: HOSTILE, "id": 1}], "other.tfrecord")
+    found = shown(tfreel.profile.diff("data.tfrecord", "other.tfrecord"))
+    assert "1 equal, 1 changed, 1 removed" in found.text
+    assert "<script>" in found.text
+    leaks = shown(tfreel.profile.leaks("data.tfrecord", "other.tfrecord", features=[HOSTILE]))
+    assert "tfreel.profile.Leaks: found" in leaks.text
+    assert "data: data.tfrecord: record 1" in leaks.text
+
+
 def test_hostile_content_and_names_are_text_and_nothing_else() -> None:
     rows = [{HOSTILE: HOSTILE, "b": b"<svg onload=alert(3)>", "n" + HOSTILE: [HOSTILE] * 9}] * 2
     path = save(rows, HOSTILE.replace("/", "_") + ".tfrecord")
