@@ -455,3 +455,17 @@ def test_the_command_tells_other_orders_limits_and_bytes() -> None:
     assert "1 of them in other bytes" in tfreel_diff("--table", c, d).stdout
     assert tfreel_diff("--exact", c, d).returncode == 1
     assert tfreel_diff(a, "nowhere.tfrecord").returncode == 2
+
+
+def test_digests_that_agree_in_one_half_are_kept_apart() -> None:
+    for most in (100, 1):
+        with groups.Groups(most) as found:
+            entries = np.zeros(6, groups.ENTRY)
+            entries["digest"] = [(7, 2), (7, 1), (7, 2), (5, 9), (7, 1), (7, 2)]
+            entries["record"] = range(6)
+            found.add(entries[:4])
+            found.add(entries[4:])
+            parts = np.concatenate(list(found.sorted_parts()))
+        assert parts["record"].tolist() == [3, 1, 4, 0, 2, 5]
+        assert groups.runs_of(parts).tolist() == [0, 1, 3, 6]
+    assert groups.runs_of(parts[:0]).tolist() == [0]

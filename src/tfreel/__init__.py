@@ -2,6 +2,7 @@
 
 import typing as _typing
 
+from tfreel import markup as _markup
 from tfreel.columns import Batch, BytesColumn, Ragged, SequenceBatch, Sparse, parse, parse_sequence
 from tfreel.errors import (
     ChecksumError,
@@ -126,6 +127,15 @@ _ROOMS = {
     "unpack": "tfreel.unpacking",
     "view": "tfreel.viewer",
 }
+
+
+def _painter() -> _markup.Painter:
+    from tfreel.images.thumbnails import thumbnail
+
+    return thumbnail
+
+
+_markup.paint_with(_painter)  # what notebooks show stands in low rooms, and pictures are made in a high one
 
 
 def __getattr__(name: str) -> _typing.Any:

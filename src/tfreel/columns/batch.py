@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfreel import _core
+from tfreel import _core, markup
 from tfreel.columns.arrow import Data, Field
 from tfreel.columns.arrow_export import export_data, export_field
 from tfreel.columns.arrow_import import import_columns
@@ -162,6 +162,17 @@ class Batch:
         columns = ", ".join(f"{name} {_described(column)}" for name, column in self._columns.items())
         return f"<tfreel.Batch of {self.num_rows} rows: {columns or 'no columns'}>"
 
+    def _repr_html_(self) -> str:
+        return markup.block(f"tfreel.Batch of {markup.count(self.num_rows, 'row')}", *_html_parts(self))
+
+
+def _html_parts(batch: Batch) -> list[str]:
+    """The first rows, and what the columns are."""
+    kinds = {name: _described(column) for name, column in batch.items()}
+    listed = markup.listed(f"{name} {kind}" for name, kind in kinds.items())
+    shown = list(batch.slice(0, markup.MOST_ROWS).rows())
+    return [markup.Cells().row_table(shown, batch.column_names), markup.note(", ".join(listed))]
+
 
 def _rows_of(column: Column) -> Any:
     return column.to_ragged() if isinstance(column, Sparse) else column
@@ -203,3 +214,10 @@ class SequenceBatch:
         if name in self.context and name in self.sequences:
             raise KeyError(f"{name!r} is in the context and in the feature lists: ask one of them")
         return self.sequences[name] if name in self.sequences else self.context[name]
+
+    def _repr_html_(self) -> str:
+        return markup.block(
+            f"tfreel.SequenceBatch of {markup.count(self.num_rows, 'row')}",
+            *(_html_parts(self.context) if len(self.context) else ()),
+            *(_html_parts(self.sequences) if len(self.sequences) else ()),
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from tfreel import markup
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
 from tfreel.dataset.arrange import (
@@ -50,6 +50,7 @@ from tfreel.dataset.stages import (
     Uneven,
 )
 from tfreel.dataset.stream import STREAM, Source, Streamed
+from tfreel.errors import TfreelError
 from tfreel.features.described import from_json, parts_of
 from tfreel.index.access import Records
 from tfreel.inference import infer_features
@@ -574,9 +575,18 @@ class Dataset:
         return "\n".join([f"<tfreel.Dataset: {first}", *(f"  {line}" for line in rest)]) + ">"
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{html.escape(stage.words.strip())}</li>" for stage in self._node.stages())
+        items = "".join(f"<li>{markup.safe(stage.words.strip())}</li>" for stage in self._node.stages())
         length = "" if self._node.size is None else f" of {self._node.size:,}"
-        return f"<div><b>tfreel.Dataset</b>{length}<ol>{items}</ol></div>"
+        first = markup.attempt(self._first_rows, (TfreelError, OSError))
+        return markup.block(f"tfreel.Dataset{length}", f"<ol>{items}</ol>", first)
+
+    def _first_rows(self) -> str:
+        """The first records, if nobody's functions have to be called for them."""
+        node = self._node.rows if isinstance(self._node, Batches) else self._node
+        if not isinstance(node, Rows) or not node.size:
+            return ""
+        positions = np.arange(min(markup.MOST_ROWS, node.size), dtype=np.uint64)
+        return markup.Cells().row_table(node.get(positions, self._epoch))
 
 
 def _told(folder: Folder, files: Sequence[str], on_corrupt: OnCorrupt) -> Features:

@@ -17,9 +17,10 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from tfreel import _core
+from tfreel import _core, markup
 from tfreel.compression import CodecError, codec_named, is_plain
-from tfreel.errors import StaleIndexError, TfreelError, TfreelWarning
+from tfreel.errors import DecodeError, StaleIndexError, TfreelError, TfreelWarning
+from tfreel.examples.decode import decode_sequence
 from tfreel.index.build import IndexMode, index_of, named_files, sound
 from tfreel.index.seek import Seekable, open_seekable
 from tfreel.index.sidecar import U64, FileIndex
@@ -237,6 +238,18 @@ class Records(Sequence[bytes]):
     def __repr__(self) -> str:
         return f"<tfreel.Records: {len(self):,} records in {len(self.files):,} files>"
 
+    def _repr_html_(self) -> str:
+        files = (f"{name}: {count:,}" for name, count in zip(self.files, self.counts(), strict=True))
+        return markup.block(
+            f"tfreel.Records: {markup.count(len(self), 'record')} in {markup.count(len(self.files), 'file')}",
+            markup.attempt(self._first_rows, (TfreelError, OSError)),
+            markup.note(", ".join(markup.listed(files))),
+        )
+
+    def _first_rows(self) -> str:
+        """The first records, as what they turn out to be."""
+        return markup.Cells().row_table([_row(record) for record in self[: markup.MOST_ROWS]])
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.files, self._config)
 
@@ -315,6 +328,15 @@ def _made(files: list[str], indexes: list[FileIndex], config: dict[str, Any]) ->
 
 def _reopen(files: list[str], config: dict[str, Any]) -> Records:
     return Records(files, **config)
+
+
+def _row(record: bytes) -> dict[str, Any]:
+    """The features of an Example; of anything else, its bytes."""
+    try:
+        context, lists = decode_sequence(record)
+    except DecodeError:
+        return {"": record}
+    return {**context, **lists} or {"": record}
 
 
 class _Handle:

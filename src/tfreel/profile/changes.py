@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from tfreel import markup
 from tfreel.errors import DecodeError
 from tfreel.examples.decode import decode_sequence
 from tfreel.inference.sample import Place
@@ -18,6 +19,7 @@ Kind: TypeAlias = Literal["changed", "removed", "added", "moved"]
 Name: TypeAlias = tuple[bool, str]  # whether it is of a feature list, and what it is called
 
 _MOST_FEATURES = 10_000
+_MOST_SHOWN = 20  # in a notebook
 _MOST_FEATURES_SHOWN = 4
 _LONGEST_NAME = 80
 
@@ -109,6 +111,18 @@ class Difference:
         for _, name in names:
             if name in self.features or len(self.features) < _MOST_FEATURES:
                 self.features[name] = self.features.get(name, 0) + 1
+
+    def _repr_html_(self) -> str:
+        kinds = ("equal", "changed", "removed", "added", "moved")
+        counts = ", ".join(f"{getattr(self, kind):,} {kind}" for kind in kinds if getattr(self, kind))
+        rows = []
+        for change in self.changes[:_MOST_SHOWN]:
+            features = change.features or (FeatureChange(None, change.content, None),)
+            rows += [(change.kind, change.old, change.new, f.feature, f.old, f.new) for f in features]
+        titles = ("", "in A", "in B", "feature", "was", "is")
+        cells = [[markup.safe("" if cell is None else cell) for cell in row] for row in rows]
+        title = f"tfreel.profile.Difference: {'the same' if self.same else 'different'}"
+        return markup.block(title, markup.note(counts), markup.table(titles, cells) if rows else "")
 
     def to_dict(self) -> dict[str, Any]:
         """The difference as plain values, for JSON."""

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
+from tfreel.markup import safe
 from tfreel.profile.figures import Histogram
 from tfreel.profile.words import number
-from tfreel.storage.paths import display
 
 _WIDTH = 240
 _HEIGHT = 48
-
-
-def safe(text: str) -> str:
-    """Text that may stand anywhere in a page, also between quotes."""
-    return escape(display(text), quote=True)
 
 
 def histogram(found: Histogram, title: str) -> str:

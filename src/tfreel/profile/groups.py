@@ -51,7 +51,10 @@ class Groups:
             self._spill()
 
     def sorted_parts(self) -> Iterator[Entries]:
-        """All entries, sorted by digest, then by set, file and number; no digest is in two parts."""
+        """All entries, sorted by digest; those with the same one stay in the order in which they came.
+
+        No digest is in two parts.
+        """
         if self._folder is None:
             yield _sorted(np.concatenate([np.empty(0, ENTRY), *self._held]))
             return
@@ -87,10 +90,14 @@ class Groups:
 
 
 def _sorted(entries: Entries) -> Entries:
-    digests = entries["digest"]
-    keys = (entries["record"], entries["file"], entries["set"], digests[:, 1], digests[:, 0])
-    found: Entries = entries[np.lexsort(keys)]
-    return found
+    first, second = entries["digest"][:, 0], entries["digest"][:, 1]
+    order = np.argsort(first, kind="stable")
+    found: Entries = entries[order]
+    half_equal = (found["digest"][1:, 0] == found["digest"][:-1, 0]) & (
+        found["digest"][1:, 1] != found["digest"][:-1, 1]
+    )
+    # By chance that never happens; somebody may have searched for two such records.
+    return entries[np.lexsort((second, first))] if half_equal.any() else found
 
 
 def runs_of(entries: Entries) -> npt.NDArray[np.int64]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tfreel.markup import safe
 from tfreel.profile import words
-from tfreel.profile.charts import histogram, safe, share_bar
+from tfreel.profile.charts import histogram, share_bar
 from tfreel.profile.figures import Bytes, Images, Numbers
 from tfreel.profile.statistics import FeatureStatistics, Statistics
 

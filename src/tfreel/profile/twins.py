@@ -7,11 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from tfreel import markup
 from tfreel.inference.sample import Place
 from tfreel.records.report import Fault
 
 Kind: TypeAlias = Literal["record", "value", "near"]
 
+_MOST_SHOWN = 20  # in a notebook
 KINDS: tuple[Kind, ...] = ("record", "value", "near")
 
 
@@ -119,6 +121,19 @@ class Leaks:
         """Whether anything leaks."""
         return not self.ok
 
+    def _repr_html_(self) -> str:
+        overlaps = [(o.first, o.second, o.kind, o.feature or "", f"{o.records:,}") for o in self.overlaps]
+        titles = ("set", "and set", "kind", "feature", "records")
+        listed = [
+            (f"{leak.first.set}: {leak.first.place}", f"{leak.second.set}: {leak.second.place}", leak.kind)
+            for leak in self.leaks[:_MOST_SHOWN]
+        ]
+        return markup.block(
+            f"tfreel.profile.Leaks: {'none' if self.ok else 'found'}",
+            _table(titles, overlaps),
+            _table(("this", "and this", "kind"), listed),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """What was found as plain values, for JSON."""
         return {
@@ -134,6 +149,10 @@ class Leaks:
             "complete": self.complete,
             "faults": [fault.to_dict() for fault in self.faults],
         }
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return markup.table(titles, [[markup.safe(cell) for cell in row] for row in rows]) if rows else ""
 
 
 # Collecting them --------------------------------------------------------------------------------------------

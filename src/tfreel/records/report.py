@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from tfreel import _core
+from tfreel import _core, markup
 from tfreel.errors import (
     ChecksumError,
     CorruptError,
@@ -20,6 +20,7 @@ from tfreel.errors import (
 from tfreel.storage.paths import display
 
 _MOST_FAULTS = 10_000
+_MOST_SHOWN = 20  # in a notebook
 
 _CLASSES: dict[str, type[TfreelError]] = {
     "truncated_header": TruncatedError,
@@ -197,6 +198,21 @@ class Report:
         self._expanded += other._expanded
         self._lost += other._lost
         self._lost_unknown |= other._lost_unknown
+
+    def _repr_html_(self) -> str:
+        verdict = "sound" if self.ok else f"damaged: {markup.count(self.fault_count, 'fault')}"
+        counts = ((self.files, "file"), (self.records, "sound record"), (self.bytes, "byte"))
+        facts = ", ".join(markup.count(*each) for each in counts)
+        shown = self.faults[:_MOST_SHOWN]
+        parts = [markup.note(facts)]
+        if shown:
+            titles = ("file", "record", "from byte", "to byte", "what is wrong")
+            rows = [(f.path, f"{f.record:,}", f"{f.offset:,}", f"{f.end:,}", f.message) for f in shown]
+            parts.append(markup.table(titles, [[markup.safe(cell) for cell in row] for row in rows]))
+        if self.fault_count > len(shown):
+            parts.append(markup.note(f"… and {self.fault_count - len(shown):,} more"))
+        parts += [markup.note(text) for text in self.notes[:_MOST_SHOWN]]
+        return markup.block(f"tfreel.Report: {verdict}", *parts)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, for JSON."""
