@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -70,19 +70,24 @@ class _ChunkChecks:
         return self._tallies
 
     def _whole_records(self) -> None:
-        bad = dict(self._outlines.bad)
-        if bad:
-            self._break("", "example", np.array(list(bad)), lambda row: bad[row], in_lists=False)
+        bad = self._outlines.bad
+        rows = np.array([row for row, _ in bad], np.intp)
+        self._break("", "example", rows, lambda i: bad[i][1], in_lists=False)
 
-    def _break(self, feature: str, rule: str, rows: Any, found: Any, *, in_lists: bool) -> None:
-        """Takes note of rows that break a rule; what is found is asked of the first ones only."""
+    def _break(
+        self, feature: str, rule: str, rows: Any, found: Callable[[int], str], *, in_lists: bool
+    ) -> None:
+        """Takes note of rows that break a rule, perhaps one several times.
+
+        What is there instead is asked by their positions among these rows, and only of the first ones.
+        """
         if not len(rows):
             return
-        each = np.unique(rows)
+        each, first = np.unique(rows, return_index=True)
         examples = []
-        for row in each[: self._tallies.most_examples].tolist():
+        for row, i in zip(each[: self._tallies.most_examples].tolist(), first.tolist(), strict=False):
             place = self._chunk.place(row)
-            examples.append(CounterExample(place.path, place.record, found(row)))
+            examples.append(CounterExample(place.path, place.record, found(i)))
         self._tallies.add(Key(feature, in_lists, rule), len(each), len(rows), examples)
 
     def _structure(
@@ -91,7 +96,7 @@ class _ChunkChecks:
         """Checks presence, kind and numbers of values. Gives the rows whose values can be looked at."""
         present = outline.present_rows
         self._tallies.present[name, in_lists] = len(present)
-        if rules.presence or rules.min_present:
+        if (rules.presence or rules.min_present) and len(present) < self._tallies.records:
             absent = self._outlines.absent(outline)
             self._break(name, "presence", absent, lambda _: "is missing", in_lists=in_lists)
         if rules.kind is None:
@@ -99,9 +104,8 @@ class _ChunkChecks:
         told = outline.kinds != NO_KIND
         wrong = told & (outline.kinds != CODES[rules.kind])
         rows = outline.unit_rows
-        if wrong.any():
-            kinds = dict(zip(rows[wrong].tolist(), outline.kinds[wrong].tolist(), strict=True))
-            self._break(name, "kind", rows[wrong], lambda row: KINDS[kinds[row]], in_lists=in_lists)
+        kinds = outline.kinds[wrong]
+        self._break(name, "kind", rows[wrong], lambda i: KINDS[int(kinds[i])], in_lists=in_lists)
         self._counts(name, rules, outline, ~wrong & (told | in_lists), in_lists=in_lists)
         # As they are read a record at a time, one bad step spoils it.
         return np.setdiff1d(present, rows[wrong]) if wrong.any() else present
@@ -130,10 +134,8 @@ class _ChunkChecks:
             outside = numbers < (least or 0)
             if most is not None:
                 outside |= numbers > most
-            if outside.any():
-                found = dict(zip(rows[outside].tolist(), numbers[outside].tolist(), strict=True))
-                noun = "step" if rule == "steps" else "value"
-                self._break(name, rule, rows[outside], _amounts(found, noun), in_lists=in_lists)
+            words = _amounts(numbers[outside], "step" if rule == "steps" else "value")
+            self._break(name, rule, rows[outside], words, in_lists=in_lists)
 
     def _values(self, usable: dict[str, _Usable], *, in_lists: bool) -> None:
         for features, rows in _grouped(usable):
@@ -151,20 +153,16 @@ class _ChunkChecks:
         if rules.allowed is not None:
             self._tallies.values[name, in_lists] = int(offsets[-1])
         for rule, places, found in broken_rules(values, rules, masks=self._masks):
-            if not len(places):
-                continue
             rows_here = rows[np.searchsorted(offsets, places, "right") - 1]
-            firsts, where = np.unique(rows_here, return_index=True)
-            first_place = dict(zip(firsts.tolist(), places[where].tolist(), strict=True))
-            self._break(name, rule, rows_here, _found(found, first_place), in_lists=in_lists)
+            self._break(name, rule, rows_here, _found(found, places), in_lists=in_lists)
 
 
-def _amounts(found: dict[int, int], noun: str) -> Any:
-    return lambda row: f"{found[row]:,} {noun}{'' if found[row] == 1 else 's'}"
+def _amounts(numbers: npt.NDArray[np.uint32], noun: str) -> Callable[[int], str]:
+    return lambda i: f"{numbers[i]:,} {noun}{'' if numbers[i] == 1 else 's'}"
 
 
-def _found(found: Any, places: dict[int, int]) -> Any:
-    return lambda row: found(places[row])
+def _found(found: Callable[[int], str], places: npt.NDArray[np.intp]) -> Callable[[int], str]:
+    return lambda i: found(int(places[i]))
 
 
 class _Usable(NamedTuple):
