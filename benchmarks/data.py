@@ -55,6 +55,7 @@ class Data:
             "images": max(40, int(10_000 * scale)),
             "gzip": max(2000, int(1_000_000 * scale)),
             "tabular": max(2000, int(500_000 * scale)),
+            "mixed": max(2000, int(1_000_000 * scale)),
             "any-order": max(2000, int(200_000 * scale)),
             "dense": max(2000, int(200_000 * scale)),
             "sequences": max(2000, int(200_000 * scale)),

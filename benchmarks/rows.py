@@ -28,6 +28,20 @@ def tabular() -> Iterator[dict[str, Any]]:
             yield row | {f"float_{i}": value for i, value in enumerate(some_floats)}
 
 
+def mixed() -> Iterator[dict[str, Any]]:
+    """Twenty features: eight floats, eight ints of few to many different values, four texts."""
+    rng = np.random.default_rng([_SEED, 16])
+    ranges = [2, 10, 100, 1000, 10_000, 1_000_000, 1 << 40, 1 << 62]
+    while True:
+        floats = rng.normal(size=(_CHUNK, len(ranges))).astype(np.float32).tolist()
+        ints = rng.integers(0, ranges, (_CHUNK, len(ranges))).tolist()
+        words = rng.integers(0, [5, 500, 50_000, 1 << 40], (_CHUNK, 4)).tolist()
+        for some_floats, some_ints, some_words in zip(floats, ints, words, strict=True):
+            row: dict[str, Any] = {f"float_{i}": value for i, value in enumerate(some_floats)}
+            row |= {f"int_{i}": value for i, value in enumerate(some_ints)}
+            yield row | {f"text_{i}": f"word {value}" for i, value in enumerate(some_words)}
+
+
 def dense() -> Iterator[dict[str, Any]]:
     """A vector of 256 floats and a label."""
     rng = np.random.default_rng([_SEED, 12])
@@ -70,6 +84,7 @@ def in_any_order() -> Iterator[bytes]:
 
 RECORDS: dict[str, Callable[[], Iterator[bytes]]] = {
     "tabular": lambda: map(tfreel.encode, tabular()),
+    "mixed": lambda: map(tfreel.encode, mixed()),
     "dense": lambda: map(tfreel.encode, dense()),
     "raw": lambda: map(tfreel.encode, raw()),
     "sequences": sequences,
@@ -109,6 +124,14 @@ _TABULAR = {f"int_{i}": _single("int64") for i in range(_SCALARS)} | {
 WANTED = {
     "tabular": Wanted(_TABULAR, {}),
     "any-order": Wanted(_TABULAR, {}),
+    "mixed": Wanted(
+        {
+            f"{name}_{i}": _single(dtype)
+            for name, dtype, count in (("float", "float32", 8), ("int", "int64", 8), ("text", "bytes", 4))
+            for i in range(count)
+        },
+        {},
+    ),
     "dense": Wanted({"x": tfreel.FixedLenFeature([_FLOATS], "float32"), "label": _single("int64")}, {}),
     "raw": Wanted({"image": _single("bytes"), "label": _single("int64")}, {}),
     "sequences": Wanted(

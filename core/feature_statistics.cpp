@@ -1,6 +1,7 @@
 #include "feature_statistics.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 #include <utility>
 
@@ -102,24 +103,29 @@ const BytesStatistics::Shown* BytesStatistics::shown(Key hash) const noexcept {
 }
 
 // Keeps what belongs to the values that are frequent now. Mostly those have been so before, and
-// nothing that waits is wanted.
+// little that waits is wanted: a table of a bit for each wanted hash tells nearly all of the
+// others.
 void BytesStatistics::forget_rare() {
+  std::bitset<8192> wanted;
+  const auto bit_of = [&](Key hash) { return static_cast<std::size_t>(hash % wanted.size()); };
   const auto frequent = values.frequent();
   auto next = frequent.begin();
   std::erase_if(shown_, [&](const Shown& each) {
-    while (next != frequent.end() && next->key < each.hash) ++next;
-    return next == frequent.end() || next->key != each.hash;
+    for (; next != frequent.end() && next->key < each.hash; ++next) wanted.set(bit_of(next->key));
+    if (next == frequent.end() || next->key != each.hash) return true;
+    ++next;
+    return false;
   });
-  if (shown_.size() < frequent.size()) {
-    std::erase_if(waiting_, [&](const Shown& each) {
-      return shown(each.hash) != nullptr || !values.is_frequent(each.hash);
-    });
-    shown_.insert(shown_.end(), waiting_.begin(), waiting_.end());
-    std::ranges::stable_sort(shown_, {}, &Shown::hash);
-    const auto same = [](const Shown& a, const Shown& b) { return a.hash == b.hash; };
-    shown_.erase(std::unique(shown_.begin(), shown_.end(), same), shown_.end());
+  for (; next != frequent.end(); ++next) wanted.set(bit_of(next->key));
+  const std::size_t before = shown_.size();
+  for (const Shown& each : waiting_) {
+    if (wanted[bit_of(each.hash)] && values.is_frequent(each.hash)) shown_.push_back(each);
   }
   waiting_.clear();
+  if (shown_.size() == before) return;
+  std::ranges::stable_sort(shown_, {}, &Shown::hash);
+  const auto same = [](const Shown& a, const Shown& b) { return a.hash == b.hash; };
+  shown_.erase(std::unique(shown_.begin(), shown_.end(), same), shown_.end());
 }
 
 void BytesStatistics::flush() {
@@ -146,32 +152,52 @@ void BytesStatistics::merge(const BytesStatistics& other) {
 void Lists::clear() {
   constexpr std::size_t kMuch = 1 << 16;  // values, whose memory is not kept for the next record
   if (lists.capacity() + values.capacity() > kMuch) *this = {};
+  run.reset();
+  bytes = 0;
+  if (lists.empty()) return;
   lists.clear();
   values.clear();
-  bytes = 0;
 }
 
 void FeatureStatistics::add(const Lists& found, bool in_lists) {
   ++present;
   bytes += found.bytes;
+  if (found.run) return add_run(*found.run);
   if (in_lists) steps.add(static_cast<std::int64_t>(found.lists.size()));
-  for (const Lists::List& list : found.lists) {
-    ++kinds[static_cast<std::size_t>(list.kind)];
-    empty += list.size == 0;
-    lengths.add(list.size);
+  for (const Lists::List& list : found.lists) add_list(list.kind, list.size);
+  add_values(found.values);
+}
+
+void FeatureStatistics::add_list(Kind kind, std::size_t size) {
+  ++kinds[static_cast<std::size_t>(kind)];
+  empty += size == 0;
+  lengths.add(static_cast<std::int64_t>(size));
+}
+
+void FeatureStatistics::add_run(const Lists::Run& run) {
+  std::size_t size = 1;
+  if (run.kind == Kind::bytes) {
+    made(strings, precision_).add(run.bytes);
+  } else if (run.kind == Kind::ints) {
+    size = 0;
+    for (WireCursor cursor(run.bytes); !cursor.done(); ++size) {
+      made(ints, precision_).add(static_cast<std::int64_t>(cursor.take_varint()));
+    }
+  } else {
+    size = count_floats(run.bytes);
+    for (std::size_t i = 0; i < size; ++i) {
+      float number;
+      std::memcpy(&number, run.bytes.data() + i * sizeof number, sizeof number);
+      made(floats, precision_).add(number);
+    }
   }
-  if (!found.values.ints.empty()) {
-    IntStatistics& numbers = made(ints, precision_);
-    for (const std::int64_t value : found.values.ints) numbers.add(value);
-  }
-  if (!found.values.floats.empty()) {
-    FloatStatistics& numbers = made(floats, precision_);
-    for (const float value : found.values.floats) numbers.add(value);
-  }
-  if (!found.values.bytes.empty()) {
-    BytesStatistics& texts = made(strings, precision_);
-    for (const Bytes value : found.values.bytes) texts.add(value);
-  }
+  add_list(run.kind, size);
+}
+
+void FeatureStatistics::add_values(const Values& values) {
+  for (const std::int64_t value : values.ints) made(ints, precision_).add(value);
+  for (const float value : values.floats) made(floats, precision_).add(value);
+  for (const Bytes value : values.bytes) made(strings, precision_).add(value);
 }
 
 void FeatureStatistics::flush() {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "content.hpp"
@@ -132,6 +133,13 @@ struct Lists {
     Kind kind;
     std::uint32_t size;
   };
+  // What most features are: one list, in one run of numbers that was checked, or of one bytes
+  // value. It is decoded where it is counted; the vectors are empty then.
+  struct Run {
+    Kind kind;
+    Bytes bytes;
+  };
+  std::optional<Run> run;
   std::vector<List> lists;
   Values values;            // of all of them, by kind
   std::uint64_t bytes = 0;  // in the record, with the name
@@ -160,6 +168,10 @@ class FeatureStatistics {
   std::unique_ptr<BytesStatistics> strings;
 
  private:
+  void add_list(Kind kind, std::size_t size);
+  void add_run(const Lists::Run& run);
+  void add_values(const Values& values);
+
   Precision precision_;
 };
 

@@ -21,17 +21,23 @@ inline std::uint64_t hash_of(Bytes bytes) noexcept {
     return std::rotl((lane ^ word) * kFactor, 29);
   };
   const std::size_t size = bytes.size();
+  const auto rest_from = [&](std::size_t from) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + from, size - from < 8 ? size - from : 8);
+    return word;
+  };
   std::size_t at = 0;
+  if (size <= 32) {
+    std::uint64_t hash = size;
+    for (; at < size; at += 8) hash = mix(hash, rest_from(at));
+    return scattered(hash);
+  }
   for (; at + 32 <= size; at += 32) {
     std::array<std::uint64_t, 4> words;
     std::memcpy(words.data(), bytes.data() + at, sizeof words);
     for (std::size_t i = 0; i < 4; ++i) lanes[i] = mix(lanes[i], words[i]);
   }
-  for (; at < size; at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, size - at < 8 ? size - at : 8);
-    lanes[at / 8 % 4] = mix(lanes[at / 8 % 4], word);
-  }
+  for (; at < size; at += 8) lanes[at / 8 % 4] = mix(lanes[at / 8 % 4], rest_from(at));
   std::uint64_t hash = size;
   for (const std::uint64_t lane : lanes) hash = scattered(hash ^ lane) + kFactor;
   return scattered(hash);

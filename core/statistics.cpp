@@ -15,20 +15,27 @@ std::string_view text_of(Bytes bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// One list more: the values of a feature in one run, as writers write them, or in any other way.
-void add_list(Lists& lists, Kind kind, Bytes run) {
-  Values& values = lists.values;
-  std::size_t count = 0;
-  if (kind == Kind::ints) {
-    for (WireCursor cursor(run); !cursor.done(); ++count) {
+// A run of numbers of one list, which will be decoded later: by then it must be sound.
+void set_run(Lists& lists, Kind kind, Bytes run) {
+  if (kind == Kind::floats) count_floats(run);
+  if (kind == Kind::ints && !run.empty()) {
+    if (run.back() >= std::byte{0x80}) {
+      throw Malformed{run.data(), "a number that goes past the end"};
+    }
+    if (run.size() >= kLongestVarint) require_varints(run);  // fewer bytes cannot be too many
+  }
+  lists.run = {kind, run};
+}
+
+void decode(const Lists::Run& run, Values& values) {
+  values.clear();
+  if (run.kind == Kind::bytes) values.bytes.push_back(run.bytes);
+  if (run.kind == Kind::ints) {
+    for (WireCursor cursor(run.bytes); !cursor.done();) {
       values.ints.push_back(static_cast<std::int64_t>(cursor.take_varint()));
     }
-  } else if (kind == Kind::floats) {
-    count = count_floats(run);
-    values.floats.resize(values.floats.size() + count);
-    read_floats(run, count, values.floats.data() + values.floats.size() - count);
   }
-  lists.lists.push_back({kind, static_cast<std::uint32_t>(count)});
+  if (run.kind == Kind::floats) values.floats.resize(count_floats(run.bytes));  // how many matters
 }
 
 void add_list(Lists& lists, const Values& values) {
@@ -109,17 +116,14 @@ void Statistics::look_at_feature(Bytes bytes, std::size_t place) {
   if (const auto brief = read_short_entry(bytes)) {
     Lists* lists = pending(slot_of(brief->key, false, place), bytes);
     if (lists == nullptr) return;
-    if (brief->kind != Kind::bytes) return add_list(*lists, brief->kind, brief->value);
-    lists->values.bytes.push_back(brief->value);
-    lists->lists.push_back({Kind::bytes, 1});
-    return;
+    return set_run(*lists, brief->kind, brief->value);
   }
   const MapEntry entry = read_entry(bytes);
   Lists* lists = pending(slot_of(entry.key, false, place), bytes);
   if (lists == nullptr) return;
   const auto simple = entry.merged ? std::nullopt : read_simple(entry.value);
   if (simple && (simple->kind == Kind::ints || simple->kind == Kind::floats)) {
-    return add_list(*lists, simple->kind, simple->run);
+    return set_run(*lists, simple->kind, simple->run);
   }
   one_.gather(entry);
   add_list(*lists, one_);
@@ -147,10 +151,12 @@ void Statistics::look(Bytes record) {
   for_each_entry(record, 2, [&](Bytes entry) { look_at_list(entry, place++); });
 }
 
-GroupKey Statistics::key_of_record() const {
+GroupKey Statistics::key_of_record() {
   GroupKey key;
   if (by_slot_ == kNoSlot || found_in_[by_slot_] != record_) return key;
-  const Values& values = found_[by_slot_].values;
+  const Lists& found = found_[by_slot_];
+  if (found.run) decode(*found.run, one_);
+  const Values& values = found.run ? one_ : found.values;
   if (!values.floats.empty()) throw StatisticsLimit{StatisticsLimit::What::group_kind};
   if (values.size() != 1) return key;
   if (!values.ints.empty()) {

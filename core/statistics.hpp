@@ -74,7 +74,7 @@ class Statistics {
   void look_at_feature(Bytes entry, std::size_t place);
   void look_at_list(Bytes entry, std::size_t place);
   Lists* pending(std::size_t slot, Bytes entry);
-  GroupKey key_of_record() const;
+  GroupKey key_of_record();
   Group& group_of(const GroupKey& key);
   FeatureStatistics& feature_in(Group& group, std::size_t slot) const;
 

@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 import tfreel
 from tfreel import _core
 from tfreel.inference.content import NAMES, content_of
-from tfreel.profile import Statistics, stats
+from tfreel.profile import Statistics, scan, stats
 from tfreel.profile.figures import QUANTILES
-from tfreel.records import parts
 
 import headers
 from drawn import jpeg, saved
@@ -406,7 +405,7 @@ def test_too_many_features_are_refused(tmp_path: Path) -> None:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even a small file is read in several parts."""
-    monkeypatch.setattr(parts, "_SMALLEST_PART", 1 << 16)
+    monkeypatch.setattr(scan, "_PART_BYTES", 1 << 16)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from jobs import (
     parse,
     photos,
     random_reads,
+    statistics,
     write,
     write_large,
 )
@@ -35,6 +36,7 @@ JOBS = {
         epochs,
         photos,
         leaf,
+        statistics,
         pack,
         imports,
         information,

@@ -21,7 +21,7 @@ from tfreel.storage.files import LocalFile
 from tfreel.storage.paths import display
 from tfreel.threads import Turn, in_order
 
-_MOST_PARTS = 1 << 20  # of a file: as many as it is large enough for
+_PART_BYTES = 16 << 20
 _MOST_FEATURES = 10_000
 _MOST_GROUPS = 1_000
 
@@ -204,7 +204,7 @@ class _Piece:
 def _pieces_of(file: _File) -> list[_Piece]:
     if not isinstance(file, str) or file == "-":
         return [_Piece(file)]
-    local, parts = find_parts(file, ReadOptions(), _MOST_PARTS)
+    local, parts = find_parts(file, ReadOptions(), part_bytes=_PART_BYTES)
     if len(parts) < 2:
         return [_Piece(file)]
     return [_Piece(file, local, part, last=part is parts[-1]) for part in parts]

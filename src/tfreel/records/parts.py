@@ -42,7 +42,7 @@ def visit_in_parts(
     """
     if turn.threads < 2:
         return None
-    file, parts = find_parts(path, options, turn.threads)
+    file, parts = find_parts(path, options, part_bytes=_SMALLEST_PART, most=turn.threads)
     if len(parts) < 2:
         return None
     tell: Progress = progress or (lambda *_: None)
@@ -87,10 +87,16 @@ class UnsoundPart(Exception):  # noqa: N818 - not an error: it only ends an atte
     """A part is not what it was taken for."""
 
 
-def find_parts(path: str, options: ReadOptions, most: int) -> tuple[LocalFile, list[Part]]:
-    """The parts of a file, as it seems; one or none if it should be read from its beginning."""
+def find_parts(
+    path: str, options: ReadOptions, *, part_bytes: int, most: int | None = None
+) -> tuple[LocalFile, list[Part]]:
+    """The parts of a file, as it seems, of about so many bytes or more if there would be more than `most`.
+
+    One or none if it should be read from its beginning.
+    """
     file = LocalFile(path)
-    wanted = min(most, file.size // _SMALLEST_PART)
+    wanted = file.size // part_bytes
+    wanted = wanted if most is None else min(most, wanted)
     if wanted < 2 or options.compression not in (None, "none") or detect(file.read(2, 0)) != "none":
         return file, []
     return file, list(pairwise(_find_bounds(file, options, wanted)))
