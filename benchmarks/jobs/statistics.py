@@ -37,7 +37,7 @@ def run(bench: Bench) -> Outcome:
         Line("TensorFlow Data Validation", None),
     ]
     note = (
-        "pandas gives exact quantiles and counts; tfreel the same within the bounds it states, which is proved"
+        "pandas gives exact quantiles and counts; tfreel the same within stated bounds, which is proved"
         " before the race. tfreel also tells what bytes are, and how much of the file each feature takes."
     )
     return Outcome(NAME, TITLE, [race], lines, [note])
