@@ -2,7 +2,7 @@
 ({
   /** Whether all rows and pictures in sight have come. */
   settled() {
-    const inSight = ({ top, bottom }) => bottom > 0 && top < innerHeight;
+    const inSight = ({ top, bottom, left, right }) => bottom > 0 && top < innerHeight && right > 0 && left < innerWidth;
     const waiting = document.querySelector(".tile.faint, .cell.faint, progress");
     return !waiting && [...document.images].every((image) => image.complete || !inSight(image.getBoundingClientRect()));
   },
