@@ -1,4 +1,4 @@
-"""Datasets in the hands of training frameworks: `torch`, `jax`, `keras` and `grain`, a module for each.
+"""Data in the hands of others, a module for each: `torch`, `jax`, `keras`, `grain`; `polars`.
 
 Nothing is imported here: ``from tfreel.adapters import torch`` brings PyTorch in, and nothing else does.
 """

@@ -28,18 +28,20 @@ class BatchStream(Iterator[Batch]):
         reader = PieceReader(options.verify, options.on_corrupt)
         self.report: Report = reader.report
         rows = options.batch_rows
-        if limit is not None and question.where is None:
+        if limit is not None and question.where is None and question.also is None:
             rows = max(1, min(rows, limit))
         chunks = chunks_of(reader.spans(pieces), rows, options.batch_bytes)
         self._ahead: list[ReadAhead[Chunk] | ReadAhead[Batch]] = []
         if options.threads > 1 and limit != 0:
             # One thread reads and checks, one has the core parse: together with the consumer, three at work.
             self._ahead.append(read := ReadAhead(chunks, _AHEAD))
-            batches = ReadAhead(_answers(read, question, options.threads), _AHEAD)
-            self._ahead.append(batches)
-            self._batches = _limited(batches, limit)
-        else:
-            self._batches = _limited(_answers(chunks, question, options.threads), limit)
+            chunks = read
+        answers = _answers(chunks, question, options.threads)
+        # What an engine decides is asked in the thread in which it asks us: its others may all wait for us.
+        if self._ahead and question.also is None:
+            self._ahead.append(made := ReadAhead(answers, _AHEAD))
+            answers = made
+        self._batches = _limited(answers, limit)
 
     def __next__(self) -> Batch:
         return next(self._batches)

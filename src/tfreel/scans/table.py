@@ -21,7 +21,7 @@ from tfreel.scans.counting import count_matches, count_rows, known_index, made_i
 from tfreel.scans.dividing import Divisible, by_rows, in_parts
 from tfreel.scans.options import BATCH_BYTES, BATCH_ROWS, Options
 from tfreel.scans.pieces import Piece
-from tfreel.scans.question import Question
+from tfreel.scans.question import Condition, Question
 from tfreel.scans.stream import BatchStream
 from tfreel.storage.names import Paths, folder_at
 from tfreel.storage.paths import display
@@ -243,14 +243,20 @@ class Scan:
 
     # Reading ------------------------------------------------------------------------------------------------
 
-    def batches(self) -> BatchStream:
+    def batches(self, also: Condition | None = None) -> BatchStream:
         """The rows as batches, one after the other. Its ``report`` tells what was passed over.
+
+        Args:
+            also: What else decides on rows: an object with ``names``, the features that it needs, and
+                ``mask(batch)``, which says for each row whether it is wanted. As with `where`, of other rows
+                nothing else is decoded. It is called in the thread that takes the batches.
 
         Raises:
             CorruptError: A file is damaged; after all batches before the fault.
             FeatureError: A record does not fit the features.
         """
-        return BatchStream(self._pieces, self._question, self._options, self._limit)
+        question = self._question if also is None else replace(self._question, also=also)
+        return BatchStream(self._pieces, question, self._options, self._limit)
 
     def count(self) -> int:
         """How many rows there are: from indexes where there are some, else by reading.
