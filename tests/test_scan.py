@@ -330,7 +330,7 @@ def test_damage_that_is_passed_over_is_reported() -> None:
     assert stream.report.fault_count == 1
     assert ROWS - 3 < rows < ROWS
     assert scan.count() == rows
-    with pytest.warns(tfreel.TfreelWarning, match=r"passed over, the first: a.tfrecord: record"):
+    with pytest.warns(tfreel.TfreelWarning, match=r"passed over: a.tfrecord: record"):
         assert Batch.from_arrow(scan).num_rows == rows
     (part,) = scan.split(4, index="auto")  # where damage is, rows have no fixed place
     assert sum(batch.num_rows for batch in part.batches()) == rows

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 
 from tfreel.ahead import ReadAhead
 from tfreel.columns.batch import Batch
+from tfreel.errors import TfreelWarning
 from tfreel.records.report import Report
 from tfreel.scans.chunks import Chunk, chunks_of
 from tfreel.scans.options import Options
@@ -71,3 +73,16 @@ def _limited(batches: Iterator[Batch], limit: int | None) -> Iterator[Batch]:
     while left and (batch := next(batches, None)) is not None:
         yield batch if batch.num_rows <= left else batch.slice(0, left)
         left -= min(left, batch.num_rows)
+
+
+def with_warning(stream: BatchStream) -> Iterator[Batch]:
+    """The batches; whoever takes them as Arrow data sees no report, and must not miss what it would say."""
+    try:
+        yield from stream
+    finally:
+        stream.close()
+    if stream.report.fault_count:
+        first = stream.report.faults[0]
+        more = stream.report.fault_count - 1
+        text = f"passed over: {first}" + (f", and {more:,} more faults" if more else "")
+        warnings.warn(text, TfreelWarning, stacklevel=2)

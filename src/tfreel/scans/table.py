@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -13,7 +12,6 @@ from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
 from tfreel.columns.plan import similar
 from tfreel.dataset.asked import asked_of, told
-from tfreel.errors import TfreelWarning
 from tfreel.index.build import named_files
 from tfreel.index.sidecar import FileIndex
 from tfreel.records.read import OnCorrupt
@@ -22,7 +20,7 @@ from tfreel.scans.dividing import Divisible, by_rows, in_parts
 from tfreel.scans.options import BATCH_BYTES, BATCH_ROWS, Options
 from tfreel.scans.pieces import Piece
 from tfreel.scans.question import Condition, Question
-from tfreel.scans.stream import BatchStream
+from tfreel.scans.stream import BatchStream, with_warning
 from tfreel.storage.names import Paths, folder_at
 from tfreel.storage.paths import display
 from tfreel.threads import Turn, in_threads
@@ -282,7 +280,7 @@ class Scan:
         return _core.arrow_schema(field_of(self.empty))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return stream_capsule(field_of(self.empty), _warning_at_the_end(self.batches()))
+        return stream_capsule(field_of(self.empty), with_warning(self.batches()))
 
     def _at_most(self, rows: int) -> int:
         return rows if self._limit is None else min(rows, self._limit)
@@ -293,15 +291,3 @@ class Scan:
         where = "" if self._question.where is None else f", where {self._question.where}"
         first = "" if self._limit is None else f", the first {self._limit:,} rows"
         return f"<tfreel.Scan of {files}: {names}{where}{first}>"
-
-
-def _warning_at_the_end(stream: BatchStream) -> Iterator[Batch]:
-    """The batches; whoever takes them as Arrow data sees no report, and must not miss what it would say."""
-    try:
-        yield from stream
-    finally:
-        stream.close()
-    if stream.report.fault_count:
-        first = stream.report.faults[0]
-        text = f"{stream.report.fault_count:,} faults were passed over, the first: {first}"
-        warnings.warn(text, TfreelWarning, stacklevel=2)
