@@ -12,7 +12,7 @@ import pytest
 import tfreel
 from tfreel.adapters import grain
 
-FRAMEWORKS = ["torch", "jax", "keras", "grain", "polars", "duckdb"]
+FRAMEWORKS = ["torch", "jax", "keras", "grain", "polars", "duckdb", "datasets"]
 
 HIDDEN = """
 import sys

@@ -18,6 +18,7 @@ import numpy as np
 
 from tfreel.adapters.duckdb_plan import Plan, planned
 from tfreel.adapters.needs import needs
+from tfreel.adapters.texts import texts_in
 from tfreel.columns.arrow_stream import field_of, stream_capsule
 from tfreel.columns.batch import Batch
 from tfreel.columns.ragged import Ragged
@@ -36,7 +37,6 @@ __all__ = ["sql"]
 
 _PLAIN_NAME = re.compile(r"\w+")
 _FOREIGN = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".db", ".duckdb")
-_TEXTS = frozenset({"text", "empty"})
 _NOT_DECODED = "tfreel did not expect this column to be needed"
 
 
@@ -198,7 +198,7 @@ class _Table:
         table = scan(name, features=dict(found), sequence_features=lists or None, on_corrupt=on_corrupt)
         first = [name for name, column in table.empty.items() if _is_single_number(column)]
         others = [name for name in table.columns if name not in first]
-        texts = _texts_in(found) if text else frozenset()
+        texts = texts_in(found) if text else frozenset()
         return cls(number, name, table.select([*first, *others]), failures, _singles_in(found), texts)
 
     def whole_numbers(self) -> dict[int, str]:
@@ -248,14 +248,6 @@ def _singles_in(found: InferredFeatures) -> frozenset[str]:
         name
         for name, profile in found.profiles.items()
         if profile.lengths == (1, 1) and not profile.empty and len(profile.kinds) == 1
-    )
-
-
-def _texts_in(found: InferredFeatures) -> frozenset[str]:
-    return frozenset(
-        name
-        for name, profile in found.profiles.items()
-        if set(profile.kinds) == {"bytes"} and _TEXTS.issuperset(profile.contents)
     )
 
 

@@ -144,6 +144,11 @@ class Scan:
         return self._question.where
 
     @property
+    def on_corrupt(self) -> OnCorrupt:
+        """What becomes of damage, as in `tfreel.read`."""
+        return self._options.on_corrupt
+
+    @property
     def num_rows(self) -> int | None:
         """How many rows there are, if that is known without reading; see `count`."""
         rows = [piece.rows for piece in self._pieces]
@@ -224,6 +229,12 @@ class Scan:
         pieces = self._divisible(index)
         divided = in_parts(pieces, parts) if parts is not None else by_rows(pieces, rows or 1)
         return [replace(self, _pieces=tuple(part)) for part in divided]
+
+    def by_file(self) -> list[Scan]:
+        """The scan in parts, one for each file, or what it has of it."""
+        if self._limit is not None:
+            raise ValueError("take files apart before head: the first rows of all are not those of each file")
+        return [replace(self, _pieces=(piece,)) for piece in self._pieces]
 
     def _divisible(self, index: Indexes) -> list[Divisible]:
         if index not in ("sidecar", "auto"):
