@@ -202,6 +202,22 @@ def test_rows_are_counted_without_reading_where_there_is_an_index() -> None:
         list(scan.batches())
 
 
+def test_rows_of_a_set_with_a_manifest_are_counted_without_reading() -> None:
+    made("a.tfrecord", 100, shards=2)
+    scan = tfreel.scan("a.tfrecord")
+    with open(scan.files[0], "r+b") as file:
+        file.seek(os.path.getsize(scan.files[0]) // 2)
+        file.write(b"\xff\xff\xff")
+    assert scan.count() == 100
+    assert scan.where("label == 1").select(["x"]).head(0).count() == 0
+    with pytest.raises(tfreel.CorruptError):
+        scan.where("label == 1").count()
+    with open(scan.files[0], "ab") as file:  # not what the manifest promised
+        file.write(b"more")
+    with pytest.raises(tfreel.CorruptError):
+        scan.count()
+
+
 def test_head_counts_no_more_than_it_gives() -> None:
     made("a.tfrecord", 100)
     scan = tfreel.scan("a.tfrecord")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -14,6 +15,9 @@ from tfreel.scans.chunks import chunks_of
 from tfreel.scans.options import Options
 from tfreel.scans.pieces import Piece, PieceReader
 from tfreel.scans.question import Question
+from tfreel.storage.files import LocalFile
+from tfreel.storage.manifest import MANIFEST_SUFFIX, read_manifest
+from tfreel.storage.names import manifest_beside
 from tfreel.threads import Turn, in_threads
 
 
@@ -31,11 +35,14 @@ def made_index(path: str, turn: Turn) -> FileIndex:
 
 
 def count_rows(pieces: Sequence[Piece], options: Options) -> int:
-    """How many records the pieces have: from what is known of them, else from indexes, else by reading."""
+    """How many records the pieces have: from manifests and indexes where there are some, else by reading."""
+    promised = _promised(pieces) if options.on_corrupt == "raise" else {}
 
     def count(piece: Piece, turn: Turn) -> int:
         if piece.rows is not None:
             return piece.rows
+        if piece.path in promised:
+            return promised[piece.path]
         if options.on_corrupt == "raise":
             index = known_index(piece.path, turn)
             if index is not None:
@@ -47,6 +54,22 @@ def count_rows(pieces: Sequence[Piece], options: Options) -> int:
         return sum(_told(turn, len(span)) for span in spans)
 
     return sum(in_threads(count, pieces, options.threads))
+
+
+def _promised(pieces: Sequence[Piece]) -> dict[str, int]:
+    """How many records manifests promise of files that are as long as they say."""
+    manifests = {manifest_beside(piece.path) for piece in pieces} - {None}
+    shards = {
+        os.path.join(os.path.dirname(manifest), os.path.basename(shard.name)): shard
+        for manifest in manifests
+        if manifest is not None
+        for shard in read_manifest(manifest.removesuffix(MANIFEST_SUFFIX))
+    }
+    return {
+        piece.path: shard.records
+        for piece in pieces
+        if (shard := shards.get(piece.path)) is not None and LocalFile(piece.path).size == shard.bytes
+    }
 
 
 def _told(turn: Turn, count: int) -> int:
