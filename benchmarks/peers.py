@@ -85,6 +85,12 @@ def tfrecord_loader() -> Any:
 
 
 @cache
+def polars() -> Any:
+    """Polars, or None."""
+    return _load("polars", "polars")
+
+
+@cache
 def torch() -> Any:
     """PyTorch, or None."""
     return _load("torch", "torch")

@@ -12,7 +12,7 @@ import pytest
 import tfreel
 from tfreel.adapters import grain
 
-FRAMEWORKS = ["torch", "jax", "keras", "grain"]
+FRAMEWORKS = ["torch", "jax", "keras", "grain", "polars", "duckdb", "datasets"]
 
 HIDDEN = """
 import sys
@@ -24,7 +24,7 @@ except ImportError as error:
 """
 
 
-@pytest.mark.parametrize("name", ["torch", "jax", "keras"])
+@pytest.mark.parametrize("name", ["torch", "jax", "keras", "polars", "duckdb"])
 def test_a_missing_framework_is_named_with_the_way_to_get_it(name: str) -> None:
     done = subprocess.run([sys.executable, "-c", HIDDEN, name], capture_output=True, text=True, check=True)
     assert f"tfreel.adapters.{name} needs " in done.stdout

@@ -16,6 +16,7 @@ from jobs import (
     photos,
     random_reads,
     statistics,
+    tables,
     write,
     write_large,
 )
@@ -37,6 +38,7 @@ JOBS = {
         photos,
         leaf,
         statistics,
+        tables,
         pack,
         imports,
         information,

@@ -1,4 +1,5 @@
-"""Datasets in the hands of training frameworks: `torch`, `jax`, `keras` and `grain`, a module for each.
+"""Data in the hands of others: `torch`, `jax`, `keras`, `grain`, `polars`, `duckdb`, `huggingface`.
 
-Nothing is imported here: ``from tfreel.adapters import torch`` brings PyTorch in, and nothing else does.
+A module for each. Nothing is imported here: ``from tfreel.adapters import torch`` brings PyTorch in, and
+nothing else does.
 """

@@ -24,6 +24,7 @@ COMMANDS = {
     "view": "Show records in the browser: pictures, boxes, masks, text, numbers.",
     "info": "Say what there is: files, records, features.",
     "schema": "Print the features of Examples, as code or JSON.",
+    "sql": "Ask a question in SQL, with files as tables.",
     "stats": "Say how the values of every feature are distributed.",
     "count": "Count the records of each file, and of all.",
     "explain": "Say whether records can be parsed with some features, and if not, why.",
