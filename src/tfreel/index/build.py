@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,15 +13,17 @@ import numpy as np
 from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.errors import StaleIndexError, TfreelWarning
+from tfreel.index.remote import RemoteRecords
 from tfreel.index.sidecar import U32, U64, FileIndex, find_sidecars, read_sidecar, write_sidecar
 from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.parts import Progress, visit_in_parts
 from tfreel.records.read import OnCorrupt, Reader
 from tfreel.records.report import Fault, Report
-from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, resolve
 from tfreel.storage.paths import display, naming
+from tfreel.storage.places import File, open_file
+from tfreel.storage.remote.objects import ObjectFile
 from tfreel.threads import ALONE, Turn, in_threads
 
 IndexMode: TypeAlias = Literal["auto", "memory", "rebuild", "require", "text"]
@@ -99,7 +102,7 @@ def scan(
     Raises:
         CorruptError: The file is damaged.
     """
-    file = LocalFile(path)
+    file = open_file(path)
     options = ReadOptions(compression=compression)
     columns = visit_in_parts(path, _columns, options, turn=turn, progress=progress)
     codec: Codec = "none"
@@ -120,9 +123,7 @@ def scan(
     return _index(file, codec, stream_bytes, columns)
 
 
-def _index(
-    file: LocalFile, codec: Codec, stream_bytes: int, columns: list[tuple[U64, U64, U32]]
-) -> FileIndex:
+def _index(file: File, codec: Codec, stream_bytes: int, columns: list[tuple[U64, U64, U32]]) -> FileIndex:
     offsets, lengths, checksums = zip(_NO_RECORDS, *columns, strict=True)
     return FileIndex(
         codec=codec,
@@ -149,7 +150,7 @@ def salvaged(
     turn: Turn = ALONE,
 ) -> tuple[FileIndex, Report]:
     """The index of what is sound in a file, and what was wrong with the rest."""
-    file = LocalFile(path)
+    file = open_file(path)
     columns = []
     with Reader(path, on_corrupt=on_corrupt, compression=compression) as reader:
         for block in reader.blocks():
@@ -209,7 +210,7 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
         StaleIndexError: It does not, or it is damaged.
     """
     index, fingerprint = read_sidecar(sidecar)
-    file = LocalFile(path)
+    file = open_file(path)
     if file.size != index.size:
         raise _stale(sidecar, f"the file has {file.size:,} bytes, the index is of one with {index.size:,}")
     if index.fingerprint != fingerprint:
@@ -218,10 +219,12 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
             path=sidecar,
             kind="index_corrupt",
         )
-    if file.identity.mtime_ns == index.mtime_ns:
+    if file.identity.mtime_ns == index.mtime_ns or isinstance(file, ObjectFile):
         if not _samples_match(file, index):
-            raise _stale(sidecar, "the file holds other records, though its size and time are the same")
-        return index
+            raise _stale(sidecar, "the file holds other records, though its size is the same")
+        # To look at all of an object is dear, its time is that of its upload, and whatever is read by the
+        # help of an index is checked anyway.
+        return replace(index, mtime_ns=file.identity.mtime_ns)
     # The time differs. A copy or a restored backup is as good as the original, if it holds the same: look.
     actual = scan(path, compression=index.codec, turn=turn)
     if actual.fingerprint != fingerprint:
@@ -229,11 +232,13 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
     return actual
 
 
-def _samples_match(file: LocalFile, index: FileIndex) -> bool:
+def _samples_match(file: File, index: FileIndex) -> bool:
     """Whether a few records, spread over the file, are what the index promises."""
     if index.codec != "none" or not len(index):
         return True
     picks = np.unique(np.linspace(0, len(index) - 1, _SAMPLES).astype(np.uint64))
+    if isinstance(file, ObjectFile):
+        return isinstance(RemoteRecords(file, index).fetch(picks), list)
     records = _core.IndexedFile(file.descriptor, index.offsets, index.lengths, index.checksums)
     while len(picks):
         with naming(file.path):
