@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import warnings
 from contextlib import suppress
 from dataclasses import replace
@@ -21,9 +22,12 @@ from tfreel.records.parts import Progress, visit_in_parts
 from tfreel.records.read import OnCorrupt, Reader
 from tfreel.records.report import Fault, Report
 from tfreel.storage.names import Paths, resolve
-from tfreel.storage.paths import display, naming
+from tfreel.storage.paths import INDEX_SUFFIX, display, naming
 from tfreel.storage.places import File, open_file
+from tfreel.storage.publish import write_atomically
+from tfreel.storage.remote.cache import cache_home
 from tfreel.storage.remote.objects import ObjectFile
+from tfreel.storage.url import Url
 from tfreel.threads import ALONE, Turn, in_threads
 
 IndexMode: TypeAlias = Literal["auto", "memory", "rebuild", "require", "text"]
@@ -190,7 +194,21 @@ def index_of(path: str, mode: IndexMode, compression: Codec | None, turn: Turn) 
             del stale  # or it would hold itself, and the open file, through its own traceback
     if mode == "require":
         raise FileNotFoundError(errno.ENOENT, "has no index; tfreel.build_index makes one", display(path))
+    home = cache_home()
+    if isinstance(path, Url) and home is not None and mode == "auto":
+        return _kept(path, home, compression, turn)
     return scan(path, compression=compression, turn=turn)
+
+
+def _kept(path: Url, home: str, compression: Codec | None, turn: Turn) -> FileIndex:
+    """The index of an object from the cache, or by a scan, and from the cache the next time."""
+    kept = os.path.join(home, "index", ObjectFile(path).key + INDEX_SUFFIX)
+    with suppress(StaleIndexError, OSError):
+        return load_sidecar(path, kept, turn)
+    index = scan(path, compression=compression, turn=turn)
+    with suppress(OSError):  # a cache is no reason to fail
+        write_atomically(kept, index.to_bytes(), durable=False)
+    return index
 
 
 def _rebuilt(path: str, compression: Codec | None, turn: Turn) -> FileIndex:

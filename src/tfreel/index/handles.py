@@ -196,6 +196,7 @@ class RemoteHandle(Handle):
         fault = describe(self._file.path, first)
         if self._file.changed():
             raise self._error(fault)
+        self._remote.forget(picks)
         again = self._remote.fetch(picks)
         if isinstance(again, list):
             where = f"{display(self._file.path)}: record {first.record}"

@@ -33,6 +33,11 @@ class RemoteRecords:
             scratch.fill(begins, self._file.read_ranges(begins, ends))
             return self._blocks(scratch.descriptor, picks)
 
+    def forget(self, picks: U64) -> None:
+        """Sees to it that these records come from the store next time."""
+        for begin, end in zip(*spans(self._index, picks), strict=True):
+            self._file.forget_cache(begin, end - begin)
+
     def _enough(self, picks: U64) -> U64:
         sizes = np.cumsum(self._index.lengths[picks] + np.uint64(_FRAME_BYTES))
         return picks[: max(1, int(np.searchsorted(sizes, _ENOUGH_BYTES, "right")))]

@@ -56,6 +56,7 @@ class RemoteFrames(StreamFrames):
 
     def _is_sound_now(self, fault: Fault) -> bool:
         """Whether the same bytes are sound when they are fetched once more."""
+        self._file.forget_cache(fault.offset, max(12, fault.end - fault.offset))
         if fault.kind == "length_crc":
             return is_plain(self._file.read(12, fault.offset))
         again = self._decode_from(Position(fault.offset, fault.record))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tfreel.errors import CorruptError
 from tfreel.storage.files import Identity
 from tfreel.storage.paths import display
+from tfreel.storage.remote.cache import BlockCache, cache_home, object_key
 from tfreel.storage.remote.stores import ChangedError, Store, store_of
 from tfreel.storage.url import Url
 
@@ -27,6 +28,8 @@ class ObjectFile:
         self._facts = self._store.head(url)
         self.size = self._facts.size
         self.identity = Identity(0, 0, self.size, self._facts.mtime_ns)
+        home = cache_home()
+        self._cache = None if home is None else BlockCache(home, url, self._facts)
 
     @property
     def _store(self) -> Store:
@@ -49,13 +52,32 @@ class ObjectFile:
         end = min(offset + size, self.size)
         if end <= offset:
             return b""
+        if self._cache is None:
+            return self._fetch(offset, end)
+        return bytes(self._cache.read_ranges([offset], [end], self._fetch_all)[0])
+
+    def _fetch(self, begin: int, end: int) -> bytes:
         try:
-            return self._store.read(self.path, offset, end, self._facts)
+            return self._store.read(self.path, begin, end, self._facts)
         except (ChangedError, FileNotFoundError):
             raise self._changed_error() from None
 
+    def _fetch_all(self, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
+        return [self._fetch(begin, end) for begin, end in zip(begins, ends, strict=True)]
+
     def read_ranges(self, begins: Sequence[int], ends: Sequence[int]) -> list[memoryview]:
         """Several ranges, which all lie in the object: all at the same time, or nearly."""
+        if self._cache is None:
+            return self._fetch_ranges(begins, ends)
+        return self._cache.read_ranges(begins, ends, self._fetch_to_keep)
+
+    def _fetch_to_keep(self, begins: Sequence[int], ends: Sequence[int]) -> list[memoryview]:
+        found = self._fetch_ranges(begins, ends)
+        if self.changed():  # what is kept must be of this object, and of no other
+            raise self._changed_error()
+        return found
+
+    def _fetch_ranges(self, begins: Sequence[int], ends: Sequence[int]) -> list[memoryview]:
         try:
             return self._store.read_ranges(self.path, begins, ends)
         except (ChangedError, FileNotFoundError):
@@ -70,7 +92,14 @@ class ObjectFile:
         return CorruptError(message, path=self.path, kind="file_changed")
 
     def forget_cache(self, offset: int, size: int) -> None:
-        """Nothing is kept."""
+        """Sees to it that this range comes from the store next time."""
+        if self._cache is not None:
+            self._cache.forget(offset, size)
+
+    @property
+    def key(self) -> str:
+        """A name for the object as it is, for what is kept of it."""
+        return object_key(self.path, self._facts)
 
     def close(self) -> None:
         """Nothing is held."""
