@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 import tfreel
+from tfreel import profile
 from tfreel.cli import main
 from tfreel.storage.url import Url, is_url, place
+
+from viewing import Visitor
 
 RECORDS = [f"record {i}".encode() for i in range(500)]
 
@@ -403,6 +407,27 @@ def test_a_packed_set_whose_upload_fails_is_taken_back(memory: Any, monkeypatch:
 def test_commands_take_urls(rows: object, command: list[str]) -> None:
     done = CliRunner().invoke(main, [*command, "memory://box/rows.tfrecord"])
     assert done.exit_code == 0, done.output
+
+
+def test_what_looks_at_records_takes_urls(rows: object) -> None:
+    url = "memory://box/rows.tfrecord"
+    assert profile.fingerprint(url) == profile.fingerprint("rows.tfrecord")
+    assert profile.diff(url, "rows.tfrecord").equal == 5000
+    assert tfreel.infer_features(url).keys() == {"x", "y"}
+    tfreel.unpack(url, "rows.csv")
+    assert Path("rows.csv").read_text().count("\n") == 5001
+
+
+def test_the_viewer_takes_urls(rows: object) -> None:
+    viewer = tfreel.view("memory://box/rows.tfrecord")
+    try:
+        visitor = Visitor(viewer).enter()
+        while visitor.get("records/0").status == 503:
+            time.sleep(0.02)
+        assert len(visitor.found(where="x > 4990")) == 9
+        assert visitor.json("records/7")
+    finally:
+        viewer.stop()
 
 
 def test_a_command_says_in_one_line_that_nothing_is_there(memory: Any) -> None:

@@ -13,7 +13,11 @@ from tfreel.index.sidecar import U64, FileIndex
 from tfreel.storage.remote.objects import ObjectFile
 
 _FRAME_BYTES = 16
-_MERGE_BYTES = 1 << 18  # a gap this wide is read sooner than another request is answered
+# A gap this wide is read sooner than another request is answered. Where that would be to read far more than
+# is wanted, narrower ones: bytes cost as well.
+_MERGE_BYTES = (1 << 20, 1 << 18, 1 << 16)
+_MOST_TIMES = 8
+_FREE_BYTES = 16 << 20
 _SPAN_BYTES = 8 << 20
 _ENOUGH_BYTES = 64 << 20
 
@@ -89,9 +93,13 @@ def spans(index: FileIndex, picks: U64) -> tuple[list[int], list[int]]:
     order = np.unique(picks)
     begins = index.offsets[order].astype(np.int64)
     ends = begins + index.lengths[order].astype(np.int64) + _FRAME_BYTES
-    apart = np.flatnonzero(begins[1:] - ends[:-1] > _MERGE_BYTES) + 1
-    firsts = begins[np.concatenate([[0], apart])]
-    lasts = ends[np.concatenate([apart, [len(ends)]]) - 1]
+    most = _MOST_TIMES * int((ends - begins).sum()) + _FREE_BYTES
+    for gap in _MERGE_BYTES:
+        apart = np.flatnonzero(begins[1:] - ends[:-1] > gap) + 1
+        firsts = begins[np.concatenate([[0], apart])]
+        lasts = ends[np.concatenate([apart, [len(ends)]]) - 1]
+        if int((lasts - firsts).sum()) <= most:
+            break
     cut_begins: list[int] = []
     cut_ends: list[int] = []
     for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
