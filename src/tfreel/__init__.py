@@ -29,6 +29,7 @@ from tfreel.features import (
 from tfreel.index import Records, build_index, open  # noqa: A004 - the public name, as in gzip.open
 from tfreel.inference import FeatureProfile, InferredFeatures, infer_features
 from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, repair, verify
+from tfreel.storage.url import Url
 from tfreel.tables import load, save
 
 if _typing.TYPE_CHECKING:
@@ -96,6 +97,7 @@ __all__ = [
     "TruncatedError",
     "UnpackReport",
     "UnsafeInputError",
+    "Url",
     "VarLenFeature",
     "Viewer",
     "Writer",

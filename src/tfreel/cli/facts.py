@@ -155,9 +155,9 @@ def _indexed(path: str) -> _File | None:
 def _read(path: str, counted: bool, progress: Progress) -> _File:
     from tfreel.cli.count import count_file
     from tfreel.compression import detect
-    from tfreel.storage.files import LocalFile
+    from tfreel.storage.places import open_file
 
-    file = LocalFile(path)
+    file = open_file(path)
     if not counted:
         return _File(path, file.size, detect(file.read(_HEAD_BYTES, 0)))
     row = count_file(path, True, progress)

@@ -78,13 +78,14 @@ def someone_watches() -> bool:
 def _expected_bytes(files: Iterable[object]) -> int | None:
     """How many bytes there are to read; None where a pipe or compression hides it."""
     from tfreel.compression import codec_for_path
+    from tfreel.storage.places import size_of
 
     total = 0
     for file in files:
         if not isinstance(file, str) or file == "-" or codec_for_path(file) != "none":
             return None
         try:
-            total += os.path.getsize(file)
+            total += size_of(file)
         except OSError:
             return None
     return total

@@ -7,13 +7,25 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
-from tfreel import _core
 from tfreel.dataset.order import Positions
 from tfreel.errors import FeatureError
 
 _NONE: tuple[Positions, ...] = ()
+
+
+class Ahead(Protocol):
+    """What is told of batches, and gives them in order."""
+
+    def __len__(self) -> int:
+        """How many it was told of, and has not given."""
+
+    def submit(self, positions: Positions) -> None:
+        """Asks for a batch."""
+
+    def take(self) -> Any:
+        """What the next batch is made of; None if it has to be read without its help."""
 
 
 class BatchesAhead(Iterator[Any]):
@@ -27,8 +39,8 @@ class BatchesAhead(Iterator[Any]):
         self,
         chunks: Iterator[Positions],
         *,
-        start: Callable[[], _core.Pipeline | None],
-        build: Callable[[list[Any], int], Any],
+        start: Callable[[], Ahead | None],
+        build: Callable[[Any, int], Any],
         read: Callable[[Positions], Any],
         depth: int,
     ) -> None:
@@ -47,7 +59,7 @@ class BatchesAhead(Iterator[Any]):
         self._read = read
         self._depth = depth
         self._waiting: deque[Positions] = deque()  # what the pipeline was asked for, and has not given yet
-        self._pipeline: _core.Pipeline | None = None
+        self._pipeline: Ahead | None = None
         self._process = -1
 
     def __next__(self) -> Any:
@@ -83,7 +95,7 @@ class BatchesAhead(Iterator[Any]):
             self._pipeline = self._start()
             self._process = os.getpid()
 
-    def _ask(self, pipeline: _core.Pipeline) -> None:
+    def _ask(self, pipeline: Ahead) -> None:
         self._waiting.extend(islice(self._chunks, self._depth - len(self._waiting)))
         if len(self._waiting) == 1 and not len(pipeline):
             return  # the only one is read sooner than a thread has started

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from tfreel.columns.parse import Features, Picked, parse, parse_sequence, relocate, request
 from tfreel.dataset.batches_ahead import BatchesAhead
+from tfreel.dataset.fetch_ahead import FetchAhead
 from tfreel.dataset.gather import rows_of
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
@@ -17,6 +20,7 @@ from tfreel.index.access import Records
 
 _ENOUGH_BYTES = 1 << 20
 _BATCHES_AHEAD = 2  # besides those that threads are at
+_FAR_BATCHES_AHEAD = 256  # that are known of; how many are fetched depends on their size
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,14 @@ class Elements:
 
     def batches(self, chunks: Iterator[Positions]) -> BatchesAhead:
         """What `batch` gives for each chunk, read ahead where that is possible."""
+        if self.records.remote:
+            return BatchesAhead(
+                chunks,
+                start=partial(FetchAhead, self._group, self.records.nbytes / max(1, len(self.records))),
+                build=_as_it_is,
+                read=self.batch,
+                depth=_FAR_BATCHES_AHEAD,
+            )
         asked = request(self.features or {}, self.sequence_features)
         return BatchesAhead(
             chunks,
@@ -62,7 +74,25 @@ class Elements:
 
     def batch(self, indices: Positions) -> Any:
         """The elements at these positions, as columns; as a list of bytes if there are no features."""
-        picked = Picked(*self.records.views(indices))
+        return self._made_of(Picked(*self.records.views(indices)), indices)
+
+    def _group(self, chunks: Sequence[Positions]) -> list[Any]:
+        """What `batch` gives for each chunk, fetched together; None for a chunk that has to be read alone."""
+        try:
+            views, order = self.records.views(np.concatenate(chunks))
+        except Exception:  # noqa: BLE001 - reading them one by one tells which of them it was
+            return [None] * len(chunks)
+        ends = np.cumsum([len(chunk) for chunk in chunks])
+        order = np.arange(ends[-1], dtype=np.uint64) if order is None else order
+        batches: list[Any] = []
+        for chunk, end in zip(chunks, ends.tolist(), strict=True):
+            try:
+                batches.append(self._made_of(Picked(views, order[end - len(chunk) : end]), chunk))
+            except (FeatureError, DecodeError):
+                batches.append(None)
+        return batches
+
+    def _made_of(self, picked: Picked, indices: Positions) -> Any:
         if self.features is None:
             return _bytes_of(picked)
         try:
@@ -95,6 +125,11 @@ class Elements:
         more = "" if len(names) <= 8 else f" and {len(names) - 8} more"
         found = ", as found in a sample" if self.inferred else ""
         return f"with {', '.join(names[:8])}{more}{found}"
+
+
+def _as_it_is(batch: Any, rows: int) -> Any:
+    del rows
+    return batch
 
 
 def _bytes_of(picked: Picked) -> list[bytes]:

@@ -6,37 +6,28 @@ import bisect
 import hashlib
 import operator
 import os
-import threading
-import warnings
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from tfreel import _core, markup
-from tfreel.compression import CodecError, codec_named, is_plain
-from tfreel.errors import DecodeError, StaleIndexError, TfreelError, TfreelWarning
+from tfreel.compression import codec_named
+from tfreel.errors import DecodeError, TfreelError
 from tfreel.examples.decode import decode_sequence
 from tfreel.index.build import IndexMode, index_of, named_files, sound
-from tfreel.index.seek import Seekable, open_seekable
+from tfreel.index.handles import Handles
 from tfreel.index.sidecar import U64, FileIndex
 from tfreel.records.read import OnCorrupt, read
-from tfreel.records.report import Fault, describe
-from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths
-from tfreel.storage.paths import display
-from tfreel.threads import Turn, in_threads, renew_after_fork, thread_count
+from tfreel.storage.url import Url
+from tfreel.threads import Turn, in_threads, thread_count
 
 _MODES = ("auto", "memory", "rebuild", "require", "text")
-_MOST_OPEN_FILES = 128
-_FILES_PER_STREAM = 8  # for how many of those a compressed file counts: it has threads, caches and snapshots
 _ITERATE_RECORDS = 1024
-_ENOUGH_BYTES = 1 << 22
 _FRAME_BYTES = 16
+_MOST_SHARDS_AT_ONCE = 16  # of a store: they are waited for, and not worked at
 
 
 def open(  # noqa: A001 - the public name, as in gzip.open
@@ -112,7 +103,7 @@ class Records(Sequence[bytes]):
         counts = np.array([0, *map(len, indexes)], np.int64)
         self._starts = np.cumsum(counts)
         self._start_list: list[int] = self._starts.tolist()  # bisect is quicker on a list
-        self._handles = _Handles(files, indexes, thread_count(self._config["threads"]))
+        self._handles = Handles(files, indexes, thread_count(self._config["threads"]))
 
     def __len__(self) -> int:
         return self._start_list[-1]
@@ -167,15 +158,27 @@ class Records(Sequence[bytes]):
             return self._handles.get(0).views(positions), None
         files = np.searchsorted(self._starts, positions.astype(np.int64), "right") - 1
         by_file = np.argsort(files, kind="stable")
-        views: list[_core.Block | bytes] = []
         borders = np.flatnonzero(np.diff(files[by_file])) + 1
-        for places in np.split(by_file, borders):
-            if len(places):
-                file = int(files[places[0]])
-                views += self._handles.get(file).views(positions[places] - np.uint64(self._start_list[file]))
+        groups = [places for places in np.split(by_file, borders) if len(places)]
+
+        def view(places: npt.NDArray[np.intp], turn: Turn) -> list[_core.Block | bytes]:
+            del turn
+            file = int(files[places[0]])
+            return self._handles.get(file).views(positions[places] - np.uint64(self._start_list[file]))
+
+        views = [view for group in in_threads(view, groups, self._at_once) for view in group]
         order = np.empty(len(positions), np.uint64)
         order[by_file] = np.arange(len(positions), dtype=np.uint64)
         return views, order
+
+    @property
+    def remote(self) -> bool:
+        """Whether a file lies in a store, where it pays to ask for much at once."""
+        return any(isinstance(file, Url) for file in self.files)
+
+    @property
+    def _at_once(self) -> int:
+        return _MOST_SHARDS_AT_ONCE if self.remote else 1
 
     def pipeline(
         self, features: list[_core.FeatureSpec], *, sequences: bool, threads: int
@@ -185,9 +188,10 @@ class Records(Sequence[bytes]):
         It opens the files itself, a few at a time, and shares them with others of these records.
 
         Returns:
-            None if nothing is asked for, or if a file is compressed: it can do nothing about those.
+            None if nothing is asked for, or if a file is compressed or not of this machine: it can do nothing
+            about those.
         """
-        if not features or any(index.codec != "none" for index in self._indexes):
+        if not features or self.remote or any(index.codec != "none" for index in self._indexes):
             return None
         if self._shards is None or self._shards[0] != os.getpid():  # its locks would not survive a fork
             self._shards = os.getpid(), self._new_shards()
@@ -292,11 +296,15 @@ class Records(Sequence[bytes]):
             return self._fetch_from(0, positions.astype(np.uint64))
         files = np.searchsorted(self._starts, positions, "right") - 1
         found: list[bytes] = [b""] * len(positions)
-        for file in np.unique(files):
+
+        def take(file: int, turn: Turn) -> None:
+            del turn
             places = np.flatnonzero(files == file)
             picks = (positions[places] - self._starts[file]).astype(np.uint64)
-            for place, record in zip(places.tolist(), self._fetch_from(int(file), picks), strict=True):
+            for place, record in zip(places.tolist(), self._fetch_from(file, picks), strict=True):
                 found[place] = record
+
+        in_threads(take, np.unique(files).tolist(), self._at_once)
         return found
 
     def _fetch_from(self, file: int, picks: U64) -> list[bytes]:
@@ -337,154 +345,3 @@ def _row(record: bytes) -> dict[str, Any]:
     except DecodeError:
         return {"": record}
     return {**context, **lists} or {"": record}
-
-
-class _Handle:
-    """One open file with its index."""
-
-    def __init__(self, path: str, index: FileIndex, threads: int) -> None:
-        self._threads = threads
-        self._file = LocalFile(path)
-        self._index = index
-        if (self._file.size, self._file.identity.mtime_ns) != (index.size, index.mtime_ns):
-            raise StaleIndexError(
-                f"{display(path)}: the file changed after its index was loaded; open it again",
-                path=path,
-                kind="file_changed",
-            )
-        self._records = _core.IndexedFile(
-            self._file.descriptor, index.offsets, index.lengths, index.checksums
-        )
-        self._seekable: Seekable | None = (
-            None if index.codec == "none" else open_seekable(self._file, index.codec)
-        )
-        self.weight = 1 if self._seekable is None else _FILES_PER_STREAM
-
-    def fetch_one(self, pick: int) -> bytes:
-        """The record at `pick`."""
-        if self._seekable is None:
-            with suppress(OSError):  # the long way round meets it again, and names the file
-                found = self._records.fetch_one(pick)
-                if isinstance(found, bytes):
-                    return found
-        return self.fetch(np.array([pick], np.uint64))[0]
-
-    def fetch(self, picks: U64) -> list[bytes]:
-        """The records at `picks`, or as many of them as come at once."""
-        if self._seekable is not None:
-            return self._fetch_inflated(self._seekable, picks)
-        return self._fetch_block(picks, self._threads).to_list()
-
-    def views(self, picks: U64) -> list[_core.Block | bytes]:
-        """All records at `picks`, in blocks if that is possible.
-
-        By one thread: whoever takes block after block has better work for the others than a part of one.
-        """
-        views: list[_core.Block | bytes] = []
-        while len(picks):
-            if self._seekable is not None:
-                some = self._fetch_inflated(self._seekable, picks)
-                views += some
-                picks = picks[len(some) :]
-            else:
-                views.append(block := self._fetch_block(picks, threads=1))
-                picks = picks[len(block) :]
-        return views
-
-    def _fetch_block(self, picks: U64, threads: int) -> _core.Block:
-        found = self._try(picks, threads)
-        return self._try_again(found, picks) if isinstance(found, _core.Fault) else found
-
-    def _try(self, picks: U64, threads: int = 1) -> _core.Block | _core.Fault:
-        try:
-            return self._records.fetch(picks, threads)
-        except OSError as error:
-            error.filename = self._file.path
-            raise
-
-    def _try_again(self, fault: _core.Fault, picks: U64) -> _core.Block:
-        """A second read, from the disk: what bad memory or a bad cable gave, it does not confirm."""
-        if not self._file.changed():
-            self._file.forget_cache(fault.begin, fault.end - fault.begin)
-            found = self._try(picks)
-            if isinstance(found, _core.Block):
-                where = f"{display(self._file.path)}: record {fault.record}"
-                text = f"{where}: transient {fault.kind}: a second read was good"
-                warnings.warn(text, TfreelWarning, stacklevel=2)
-                return found
-        raise self._error(describe(self._file.path, fault))
-
-    def _error(self, fault: Fault) -> TfreelError:
-        if self._file.changed():
-            message = "the file changed while it was open"
-            fault = replace(fault, kind="file_changed", message=message, expected=None, actual=None)
-        return fault.to_error()
-
-    def _fetch_inflated(self, stream: Seekable, picks: U64) -> list[bytes]:
-        records: list[bytes] = []
-        size = 0
-        for pick in picks.tolist():
-            records.append(self._inflate(stream, pick))
-            size += len(records[-1]) + _FRAME_BYTES
-            if size > _ENOUGH_BYTES:
-                break
-        return records
-
-    def _inflate(self, stream: Seekable, pick: int) -> bytes:
-        offset, length = int(self._index.offsets[pick]), int(self._index.lengths[pick])
-        fault = Fault(
-            self._file.path,
-            "index_stale",
-            pick,
-            offset,
-            offset + length + _FRAME_BYTES,
-            "the index promises another record here; the file changed since it was indexed",
-        )
-        try:
-            frame = stream.read(length + _FRAME_BYTES, offset)
-        except CodecError as error:
-            fault = replace(fault, kind=error.kind, message=str(error), compressed_offset=error.offset)
-            raise self._error(fault) from None
-        decoder = _core.Decoder(offset=offset, record=pick, size=fault.end, window_bytes=len(frame))
-        decoder.feed(frame)
-        decoder.finish()
-        found = decoder.next()
-        if isinstance(found, _core.Block):
-            if found.lengths[0] == length and found.checksums[0] == self._index.checksums[pick]:
-                return found[0]
-        elif isinstance(found, _core.Fault) and not _is_header_of_other(frame, length):
-            fault = describe(self._file.path, found)
-        raise self._error(fault)
-
-
-def _is_header_of_other(frame: bytes, length: int) -> bool:
-    """Whether this is the beginning of a sound record, but of one with another length."""
-    return is_plain(frame) and int.from_bytes(frame[:8], "little") != length
-
-
-class _Handles:
-    """The most recently used files: a set may have more shards than a process may have open files."""
-
-    def __init__(self, files: list[str], indexes: list[FileIndex], threads: int) -> None:
-        self._files = files
-        self._threads = threads
-        self._indexes = indexes
-        self._lock = threading.Lock()
-        self._open: OrderedDict[int, _Handle] = OrderedDict()
-        renew_after_fork(self)
-
-    def after_fork(self) -> None:
-        self._lock = threading.Lock()
-
-    def get(self, file: int) -> _Handle:
-        """The open file; whoever holds it keeps it open."""
-        with self._lock:
-            handle = self._open.get(file)
-            if handle is None:
-                handle = _Handle(self._files[file], self._indexes[file], self._threads)
-                self._open[file] = handle
-                while len(self._open) > 1 and sum(h.weight for h in self._open.values()) > _MOST_OPEN_FILES:
-                    self._open.popitem(last=False)
-            else:
-                self._open.move_to_end(file)
-            return handle

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,15 +14,20 @@ import numpy as np
 from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.errors import StaleIndexError, TfreelWarning
+from tfreel.index.remote import RemoteRecords
 from tfreel.index.sidecar import U32, U64, FileIndex, find_sidecars, read_sidecar, write_sidecar
 from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.parts import Progress, visit_in_parts
 from tfreel.records.read import OnCorrupt, Reader
 from tfreel.records.report import Fault, Report
-from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, resolve
-from tfreel.storage.paths import display, naming
+from tfreel.storage.paths import INDEX_SUFFIX, display, naming
+from tfreel.storage.places import File, open_file
+from tfreel.storage.publish import write_atomically
+from tfreel.storage.remote.cache import cache_home
+from tfreel.storage.remote.objects import ObjectFile
+from tfreel.storage.url import Url
 from tfreel.threads import ALONE, Turn, in_threads
 
 IndexMode: TypeAlias = Literal["auto", "memory", "rebuild", "require", "text"]
@@ -99,7 +106,7 @@ def scan(
     Raises:
         CorruptError: The file is damaged.
     """
-    file = LocalFile(path)
+    file = open_file(path)
     options = ReadOptions(compression=compression)
     columns = visit_in_parts(path, _columns, options, turn=turn, progress=progress)
     codec: Codec = "none"
@@ -120,9 +127,7 @@ def scan(
     return _index(file, codec, stream_bytes, columns)
 
 
-def _index(
-    file: LocalFile, codec: Codec, stream_bytes: int, columns: list[tuple[U64, U64, U32]]
-) -> FileIndex:
+def _index(file: File, codec: Codec, stream_bytes: int, columns: list[tuple[U64, U64, U32]]) -> FileIndex:
     offsets, lengths, checksums = zip(_NO_RECORDS, *columns, strict=True)
     return FileIndex(
         codec=codec,
@@ -149,7 +154,7 @@ def salvaged(
     turn: Turn = ALONE,
 ) -> tuple[FileIndex, Report]:
     """The index of what is sound in a file, and what was wrong with the rest."""
-    file = LocalFile(path)
+    file = open_file(path)
     columns = []
     with Reader(path, on_corrupt=on_corrupt, compression=compression) as reader:
         for block in reader.blocks():
@@ -189,7 +194,21 @@ def index_of(path: str, mode: IndexMode, compression: Codec | None, turn: Turn) 
             del stale  # or it would hold itself, and the open file, through its own traceback
     if mode == "require":
         raise FileNotFoundError(errno.ENOENT, "has no index; tfreel.build_index makes one", display(path))
+    home = cache_home()
+    if isinstance(path, Url) and home is not None and mode == "auto":
+        return _kept(path, home, compression, turn)
     return scan(path, compression=compression, turn=turn)
+
+
+def _kept(path: Url, home: str, compression: Codec | None, turn: Turn) -> FileIndex:
+    """The index of an object from the cache, or by a scan, and from the cache the next time."""
+    kept = os.path.join(home, "index", ObjectFile(path).key + INDEX_SUFFIX)
+    with suppress(StaleIndexError, OSError):
+        return load_sidecar(path, kept, turn)
+    index = scan(path, compression=compression, turn=turn)
+    with suppress(OSError):  # a cache is no reason to fail
+        write_atomically(kept, index.to_bytes(), durable=False)
+    return index
 
 
 def _rebuilt(path: str, compression: Codec | None, turn: Turn) -> FileIndex:
@@ -209,7 +228,7 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
         StaleIndexError: It does not, or it is damaged.
     """
     index, fingerprint = read_sidecar(sidecar)
-    file = LocalFile(path)
+    file = open_file(path)
     if file.size != index.size:
         raise _stale(sidecar, f"the file has {file.size:,} bytes, the index is of one with {index.size:,}")
     if index.fingerprint != fingerprint:
@@ -218,10 +237,12 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
             path=sidecar,
             kind="index_corrupt",
         )
-    if file.identity.mtime_ns == index.mtime_ns:
+    if file.identity.mtime_ns == index.mtime_ns or isinstance(file, ObjectFile):
         if not _samples_match(file, index):
-            raise _stale(sidecar, "the file holds other records, though its size and time are the same")
-        return index
+            raise _stale(sidecar, "the file holds other records, though its size is the same")
+        # To look at all of an object is dear, its time is that of its upload, and whatever is read by the
+        # help of an index is checked anyway.
+        return replace(index, mtime_ns=file.identity.mtime_ns)
     # The time differs. A copy or a restored backup is as good as the original, if it holds the same: look.
     actual = scan(path, compression=index.codec, turn=turn)
     if actual.fingerprint != fingerprint:
@@ -229,11 +250,13 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
     return actual
 
 
-def _samples_match(file: LocalFile, index: FileIndex) -> bool:
+def _samples_match(file: File, index: FileIndex) -> bool:
     """Whether a few records, spread over the file, are what the index promises."""
     if index.codec != "none" or not len(index):
         return True
     picks = np.unique(np.linspace(0, len(index) - 1, _SAMPLES).astype(np.uint64))
+    if isinstance(file, ObjectFile):
+        return isinstance(RemoteRecords(file, index).fetch(picks), list)
     records = _core.IndexedFile(file.descriptor, index.offsets, index.lengths, index.checksums)
     while len(picks):
         with naming(file.path):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from tfreel.compression import Codec, CodecError
 from tfreel.storage.files import LocalFile
+from tfreel.storage.remote.objects import ObjectFile, Window
 from tfreel.threads import renew_after_fork, thread_count
 
 if TYPE_CHECKING:
@@ -43,8 +44,10 @@ class Seekable(Protocol):
         """
 
 
-def open_seekable(file: LocalFile, codec: Codec) -> Seekable:
+def open_seekable(file: LocalFile | ObjectFile, codec: Codec) -> Seekable:
     """Random access to the plain stream of a compressed file."""
+    if isinstance(file, ObjectFile):
+        return Snapshots(Window(file), codec)
     if codec == "gzip" and importlib.util.find_spec("rapidgzip") is not None:
         return _Rapid(file)
     return Snapshots(file, codec)
@@ -178,7 +181,7 @@ class _Snapshot:
 class Snapshots:
     """Reads by zlib, from the nearest of a bounded number of saved states."""
 
-    def __init__(self, file: LocalFile, codec: Codec) -> None:
+    def __init__(self, file: LocalFile | Window, codec: Codec) -> None:
         self._file = file
         self._wbits = zlib.MAX_WBITS + (16 if codec == "gzip" else 0)
         self._every = _SNAPSHOT_BYTES

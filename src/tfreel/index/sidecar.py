@@ -21,7 +21,9 @@ from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.errors import StaleIndexError
 from tfreel.storage.paths import INDEX_SUFFIX, display
+from tfreel.storage.places import exists, read_whole
 from tfreel.storage.publish import write_atomically
+from tfreel.storage.url import Url
 
 _MAGIC = b"TFREELIX"
 _VERSION = 1
@@ -142,8 +144,7 @@ def check_columns(index: FileIndex, path: str) -> None:
 
 def read_sidecar(path: str) -> tuple[FileIndex, bytes]:
     """The index in this sidecar, and the fingerprint it promises."""
-    with open(path, "rb") as file:
-        return parse_sidecar(file.read(), path)
+    return parse_sidecar(read_whole(path), path)
 
 
 def write_sidecar(data_path: str, index: FileIndex) -> str:
@@ -166,7 +167,7 @@ def write_sidecar(data_path: str, index: FileIndex) -> str:
 
 def find_sidecars(data_path: str) -> list[str]:
     """The sidecars of a file: beside it, and in the cache directory if it could not be written there."""
-    return [path for path in (data_path + INDEX_SUFFIX, cached_path(data_path)) if os.path.exists(path)]
+    return [path for path in (data_path + INDEX_SUFFIX, cached_path(data_path)) if exists(path)]
 
 
 def cached_path(data_path: str) -> str:
@@ -175,7 +176,8 @@ def cached_path(data_path: str) -> str:
     if not home:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         home = os.path.join(base, "tfreel")
-    name = hashlib.sha256(os.fsencode(os.path.realpath(data_path))).hexdigest()[:32]
+    whole = data_path if isinstance(data_path, Url) else os.path.realpath(data_path)
+    name = hashlib.sha256(os.fsencode(whole)).hexdigest()[:32]
     return os.path.join(home, "index", name + INDEX_SUFFIX)
 
 

@@ -13,6 +13,7 @@ from tfreel.index.sidecar import FileIndex, check_columns
 from tfreel.storage.files import LocalFile
 from tfreel.storage.paths import display
 from tfreel.storage.publish import write_atomically
+from tfreel.storage.url import Url
 
 TEXT_SUFFIX = ".idx"
 
@@ -41,6 +42,10 @@ def read_text_index(data_path: str) -> FileIndex:
     Raises:
         StaleIndexError: It is damaged, or does not belong to the file.
     """
+    if isinstance(data_path, Url):
+        raise ValueError(  # noqa: TRY004 - not the type is wrong
+            f"{display(data_path)}: a text index is for files of this machine"
+        )
     path = data_path + TEXT_SUFFIX
     rows = _parse(path)
     file = LocalFile(data_path)

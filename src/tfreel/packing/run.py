@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tfreel.compression import checked_level, codec_named
@@ -15,6 +16,7 @@ from tfreel.packing.layout import SHARD_BYTES, Layout, Shard
 from tfreel.packing.manifest import manifest_of, split_reports
 from tfreel.packing.naming import Naming, Style
 from tfreel.packing.report import OnProgress, PackReport, SplitReport, Tally, reject_lines
+from tfreel.packing.sending import folder_for
 from tfreel.packing.shards import Job, OnError, stopped, write_shards
 from tfreel.packing.source import Listing, Remark, Source, Stream, digest
 from tfreel.packing.spool import Spooled, spooled
@@ -22,6 +24,7 @@ from tfreel.packing.stored import Stored
 from tfreel.packing.work import REJECTS_NAME, Work
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display
+from tfreel.storage.url import place
 
 _SUFFIXES = {"none": ".tfrecord", "gzip": ".tfrecord.gz", "zlib": ".tfrecord.zlib"}
 
@@ -59,7 +62,7 @@ def pack(
     Args:
         source: A folder of pictures with a folder for each class, or an archive of one (zip, tar, tar.gz);
             docs/pack.md lists all the other kinds.
-        out: The folder to make.
+        out: The folder to make, or a URL: then it is packed on this machine and sent when it is whole.
         kind: What `source` is, if it cannot be told.
         split: The fraction of each split, as in ``{"train": 0.8, "val": 0.1, "test": 0.1}``. By default the
             splits that the source has, or all as ``train``.
@@ -105,9 +108,9 @@ def pack(
     naming = Naming(features, rename or {})
     found = open_source(source, kind, options, follow_links=follow_links)
     found.use(naming)
-    path = os.path.expanduser(os.fsdecode(out))
+    path = place(out)
     plan = _plan(found, layout, options, stratify, group, naming, codec, checked_level(level))
-    with Work(path, force=force, durable=durable) as work:
+    with folder_for(path, force=force) as folder, Work(folder, force=force, durable=durable) as work:
         work.begin(plan)
         job = Job(work, codec, level, workers, on_error, progress)
         _refuse_early(found, job, source)
@@ -121,7 +124,7 @@ def pack(
             raise ValueError(_nothing(source, report))
         Check(listing, job, verify).run(planned, tallies)
         _publish(listing, layout, planned, tallies, work, report, source)
-    return report
+    return replace(report, path=path)
 
 
 def _plan(found: Source, layout: Layout, options: Mapping[str, Any], *choices: Any) -> str | None:
@@ -230,7 +233,7 @@ def _publish(
 
 
 def _path_of(source: Any) -> str | None:
-    return os.fsdecode(source) if isinstance(source, (str, bytes, os.PathLike)) else None
+    return str(place(source)) if isinstance(source, (str, bytes, os.PathLike)) else None
 
 
 def _named(source: Any) -> str:

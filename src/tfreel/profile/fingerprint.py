@@ -162,8 +162,8 @@ def _sum_of_file(
     file: str | BinaryIO, *, strong: bool, verify: bool, turn: Turn, progress: Progress | None
 ) -> _Sum:
     total = _Sum(strong=strong)
-    named = isinstance(file, str) and file != "-"
-    if named and not strong and not verify and _add_from_index(total, str(file), turn):
+    path = file if isinstance(file, str) and file != "-" else None
+    if path is not None and not strong and not verify and _add_from_index(total, path, turn):
         return total
 
     def visit(block: _core.Block) -> _Sum:
@@ -172,7 +172,7 @@ def _sum_of_file(
         return found
 
     options = ReadOptions(verify=verify)
-    found = visit_in_parts(str(file), visit, options, turn=turn, progress=progress) if named else None
+    found = None if path is None else visit_in_parts(path, visit, options, turn=turn, progress=progress)
     if found is not None:
         for part in found:
             total.merge(part)

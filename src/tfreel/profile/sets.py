@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from tfreel.storage.names import SIDECAR_SUFFIXES, Paths, folder_at, is_stream, natural_key, resolve
 from tfreel.storage.paths import display
+from tfreel.storage.url import place
 
 # What files of records are called: train.tfrecord, data.tfrecords.gz, coco.record-00000-of-00010.
 _RECORDS = re.compile(r"\.(tf_?)?records?\b|\.tfr\b|tfrecords?\b|-\d{5,}-of-\d{5,}", re.IGNORECASE)
@@ -25,7 +26,7 @@ def files_of(paths: Paths) -> list[str | BinaryIO]:
         if is_stream(paths) or not isinstance(paths, Iterable):
             return resolve(paths)
         return [file for path in paths for file in files_of(path)]
-    name = os.path.expanduser(os.fsdecode(paths))
+    name = place(paths)
     if os.path.isdir(name) and folder_at(name, None) is None:
         return list(_records_in(name))
     return resolve(paths)

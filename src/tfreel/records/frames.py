@@ -19,6 +19,8 @@ from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_membe
 from tfreel.records.report import TAIL_KINDS, Fault, describe
 from tfreel.storage.files import LocalFile, looks_like
 from tfreel.storage.paths import display
+from tfreel.storage.remote.objects import ObjectFile, Window
+from tfreel.storage.url import Url
 
 Note: TypeAlias = Callable[[str], None]
 
@@ -80,6 +82,8 @@ def open_frames(source: str | BinaryIO, options: ReadOptions, start: Position, n
         return _open_stream(source, getattr(source, "name", None), options, start, note)
     if source == "-":
         return _open_stream(open(0, "rb", closefd=False), "<stdin>", options, start, note)
+    if isinstance(source, Url):
+        return _open_object(ObjectFile(source), options, start, note)
     file = LocalFile(source)
     head = file.read(_HEAD_BYTES, 0)
     codec = (options.compression or detect(head)) if head else "none"
@@ -92,6 +96,19 @@ def open_frames(source: str | BinaryIO, options: ReadOptions, start: Position, n
     if codec == "none":
         return PlainFrames(file, options, start, note)
     return _inflated(source, Input.of_file(file), codec, head, options, start, note)
+
+
+def _open_object(file: ObjectFile, options: ReadOptions, start: Position, note: Note) -> Frames:
+    from tfreel.records.remote_frames import RemoteFrames  # which is made of what stands below
+
+    if options.follow_seconds is not None:
+        raise ValueError("follow= reads files of this machine only: an object does not grow")
+    head = file.read(_HEAD_BYTES, 0)
+    codec = (options.compression or detect(head)) if head else "none"
+    if codec == "none":
+        return RemoteFrames(file, options, start, note, head)
+    source = Input(Window(file).read, rewindable=True)
+    return _inflated(file.path, source, codec, head, options, start, note)
 
 
 def _open_stream(stream: BinaryIO, name: object, options: ReadOptions, start: Position, note: Note) -> Frames:

@@ -16,6 +16,7 @@ from tfreel import _core
 from tfreel.compression import detect
 from tfreel.records.frames import ReadOptions, next_of
 from tfreel.storage.files import LocalFile
+from tfreel.storage.url import Url
 from tfreel.threads import Turn, in_threads
 
 Result = TypeVar("Result")
@@ -43,7 +44,7 @@ def visit_in_parts(
     if turn.threads < 2:
         return None
     file, parts = find_parts(path, options, part_bytes=_SMALLEST_PART, most=turn.threads)
-    if len(parts) < 2:
+    if file is None or len(parts) < 2:
         return None
     tell: Progress = progress or (lambda *_: None)
     told = []
@@ -89,11 +90,13 @@ class UnsoundPart(Exception):  # noqa: N818 - not an error: it only ends an atte
 
 def find_parts(
     path: str, options: ReadOptions, *, part_bytes: int, most: int | None = None
-) -> tuple[LocalFile, list[Part]]:
+) -> tuple[LocalFile | None, list[Part]]:
     """The parts of a file, as it seems, of about so many bytes or more if there would be more than `most`.
 
     One or none if it should be read from its beginning.
     """
+    if isinstance(path, Url):  # more connections at once do not bring more bytes
+        return None, []
     file = LocalFile(path)
     wanted = file.size // part_bytes
     wanted = wanted if most is None else min(most, wanted)

@@ -15,6 +15,7 @@ from tfreel.records.report import TAIL_KINDS, Fault, Report
 from tfreel.states import check_seal, sealed
 from tfreel.storage.names import Paths, resolve
 from tfreel.storage.paths import display
+from tfreel.storage.places import size_of
 
 OnCorrupt: TypeAlias = Literal["raise", "tail", "skip"]
 
@@ -378,6 +379,6 @@ def _restore(
 
 def _size_of(path: str) -> int | None:
     try:
-        return os.stat(path).st_size
+        return size_of(path)
     except OSError:
         return None

@@ -14,7 +14,9 @@ from tfreel.records.read import Reader, read
 from tfreel.records.report import Fault, Report
 from tfreel.records.write import Mode, Writer
 from tfreel.storage.names import PathLike, Paths, resolve
-from tfreel.storage.publish import NewFile
+from tfreel.storage.places import exists, remove
+from tfreel.storage.publish import new_file
+from tfreel.storage.url import Url
 from tfreel.threads import Turn, in_threads
 
 LEDGER_SUFFIX = ".lost.jsonl"
@@ -122,7 +124,7 @@ class _Ledger:
         self._path = path
         self._replace = replace
         self._empty = True
-        self._file = NewFile(path, replace=replace, durable=True)
+        self._file = new_file(path, replace=replace, durable=True)
 
     def add(self, fault: Fault) -> None:
         self._empty = False
@@ -136,18 +138,19 @@ class _Ledger:
             self._file.publish()
             return
         self._file.abort()
-        if kind is None and self._replace and os.path.exists(self._path):
-            os.unlink(self._path)  # of an earlier, damaged source
+        if kind is None and self._replace and exists(self._path):
+            remove(self._path)  # of an earlier, damaged source
 
 
 def _refuse_own_source(reader: Reader, destination: str) -> None:
     for file in reader.files:
-        if (
-            isinstance(file, str)
-            and os.path.exists(destination)
-            and file != "-"
-            and os.path.samefile(file, destination)
-        ):
+        if not isinstance(file, str) or file == "-":
+            continue
+        if isinstance(file, Url) or isinstance(destination, Url):
+            same = file == destination
+        else:
+            same = os.path.exists(destination) and os.path.samefile(file, destination)
+        if same:
             raise ValueError(f"{destination}: repair writes a new file; it does not overwrite its source")
 
 

@@ -18,7 +18,9 @@ from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display, shard_name, split_suffix
-from tfreel.storage.publish import NewFile, forget_index, sync_directory
+from tfreel.storage.places import exists, matching, named_like, remove, size_of
+from tfreel.storage.publish import forget_index, new_file, sync_directory
+from tfreel.storage.url import Url, place
 
 _MEMORY_BYTES = 1 << 26
 _SMALLEST_BUFFER_BYTES = 1 << 13
@@ -81,7 +83,7 @@ class ShardedWriter:
             )
         if mode not in ("x", "w"):
             raise ValueError(f'mode must be "x" or "w", not {mode!r}')
-        self.path = os.path.expanduser(os.fsdecode(path))
+        self.path = place(path)
         self.paths: list[str] = []
         self._prefix, self._suffix = split_suffix(self.path)
         self._replace = mode == "w"
@@ -101,7 +103,7 @@ class ShardedWriter:
         if not self._replace:
             self._refuse_existing()
         # Open from the beginning, for its lock: one writer at a time for one set, however it is cut up.
-        self._manifest = NewFile(self.path + MANIFEST_SUFFIX, replace=self._replace, durable=durable)
+        self._manifest = new_file(self.path + MANIFEST_SUFFIX, replace=self._replace, durable=durable)
         try:
             for index in range(shards or 1):
                 self._add_writer(index, shards or 1)
@@ -111,10 +113,13 @@ class ShardedWriter:
 
     def _add_writer(self, index: int, count: int) -> None:
         # The name is a stand-in where the number of shards is not known yet; publishing gives the true one.
-        name = shard_name(self._prefix, index, count, self._suffix)
-        file = NewFile(name, replace=self._replace, durable=self._durable, alone=index == 0)
+        name = self._shard(index, count)
+        file = new_file(name, replace=self._replace, durable=self._durable, alone=index == 0)
         buffer_bytes = max(_SMALLEST_BUFFER_BYTES, min(_LARGEST_BUFFER_BYTES, _MEMORY_BYTES // count))
-        self._writers.append(Writer._of_shard(file, self._codec, self._level, buffer_bytes))
+        self._writers.append(Writer._of_shard(file, name, self._codec, self._level, buffer_bytes))
+
+    def _shard(self, index: int, count: int) -> str:
+        return named_like(self.path, shard_name(self._prefix, index, count, self._suffix))
 
     @property
     def records_written(self) -> int:
@@ -229,11 +234,11 @@ class ShardedWriter:
         count = len(self._writers)
         shards = []
         for index, writer in enumerate(self._writers):
-            path = shard_name(self._prefix, index, count, self._suffix)
+            path = self._shard(index, count)
             self._give_name(writer._publish, path)
-            shards.append(Shard(os.path.basename(path), writer.records_written, os.path.getsize(path)))
+            shards.append(Shard(os.path.basename(path), writer.records_written, size_of(path)))
         self._manifest.write(manifest_of(shards))
-        self._give_name(self._manifest.publish, self._manifest.path)
+        self._give_name(self._manifest.publish, self.path + MANIFEST_SUFFIX)
         self.paths = self._named[:-1]
 
     def _give_name(self, publish: Callable[[str], None], path: str) -> None:
@@ -248,9 +253,10 @@ class ShardedWriter:
         pattern = f"{glob.escape(self._prefix)}-*-of-*{glob.escape(self._suffix)}"
         shard = re.compile(rf"{re.escape(self._prefix)}-\d{{5,}}-of-\d{{5,}}{re.escape(self._suffix)}")
         manifest = self.path + MANIFEST_SUFFIX
-        shards = sorted(path for path in glob.glob(pattern) if shard.fullmatch(path))
+        found = matching(named_like(self.path, pattern), shard.pattern)
+        shards = sorted(path for path in found if shard.fullmatch(path))
         # The manifest goes first: without it the set counts as incomplete.
-        return ([manifest] if os.path.exists(manifest) else []) + shards
+        return ([manifest] if exists(manifest) else []) + shards
 
     def _refuse_existing(self) -> None:
         if old := self._old_files():
@@ -261,9 +267,9 @@ class ShardedWriter:
     def _remove_old(self) -> None:
         old = self._old_files()
         for path in old:
-            os.unlink(path)
+            remove(path)
             forget_index(path)
-        if old and self._durable:
+        if old and self._durable and not isinstance(self.path, Url):
             sync_directory(os.path.dirname(self.path) or ".")
 
     def abort(self) -> None:
@@ -276,7 +282,7 @@ class ShardedWriter:
                 abort()
         for path in reversed(self._named):
             with suppress(OSError):
-                os.unlink(path)
+                remove(path)
 
     def _check_open(self) -> None:
         if self._failure is not None:

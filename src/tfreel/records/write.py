@@ -23,7 +23,8 @@ from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.report import Fault
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display
-from tfreel.storage.publish import GrownFile, NewFile, forget_index, wait_until_writable
+from tfreel.storage.publish import GrownFile, forget_index, new_file, wait_until_writable
+from tfreel.storage.url import Url, place
 
 
 @runtime_checkable
@@ -50,8 +51,8 @@ class Writer:
     crash or a dropped writer leaves no file, or the old one as it was.
 
     Args:
-        path: Where to write; missing directories are made. Or an open binary file, which is written to as it
-            is and left open.
+        path: Where to write; missing directories are made. Or a URL; or an open binary file, which is written
+            to as it is and left open.
         mode: ``"x"`` fails if the file exists, ``"w"`` replaces it, ``"a"`` adds to it (in place; the file
             must be sound).
         compression: ``"gzip"``, ``"zlib"`` or ``"none"``; by default told from the suffix (``.gz``,
@@ -85,7 +86,7 @@ class Writer:
         checked_level(level)
         codec = None if compression is None else codec_named(compression)
         if isinstance(path, (str, bytes, os.PathLike)):
-            name = os.path.expanduser(os.fsdecode(path))
+            name = place(path)
             codec = codec or codec_for_path(name)
             self._begin(_open_target(name, mode, codec, durable=durable), name, codec, level)
         elif isinstance(path, io.TextIOBase):
@@ -109,10 +110,10 @@ class Writer:
         _open_writers.add(self)
 
     @classmethod
-    def _of_shard(cls, file: NewFile, codec: Codec, level: int | None, buffer_bytes: int) -> Self:
+    def _of_shard(cls, file: Target, path: str, codec: Codec, level: int | None, buffer_bytes: int) -> Self:
         """A writer of one file of a set: the set decides when it is published, and under which name."""
         writer = cls.__new__(cls)
-        writer._begin(file, file.path, codec, level, buffer_bytes)
+        writer._begin(file, path, codec, level, buffer_bytes)
         return writer
 
     @property
@@ -434,10 +435,12 @@ class _OpenStream:
         pass
 
 
-def _open_target(path: str, mode: Mode, codec: Codec, *, durable: bool) -> NewFile | GrownFile:
+def _open_target(path: str, mode: Mode, codec: Codec, *, durable: bool) -> Target:
+    if mode == "a" and isinstance(path, Url):
+        raise ValueError(f'{display(path)}: an object cannot be added to; mode="w" replaces it')
     if mode == "a" and os.path.exists(path):
         return GrownFile(path, durable=durable, end=_checked_end(path, codec))
-    return NewFile(path, replace=mode == "w", durable=durable)
+    return new_file(path, replace=mode == "w", durable=durable)
 
 
 def _checked_end(path: str, codec: Codec) -> int:

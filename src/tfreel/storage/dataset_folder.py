@@ -15,6 +15,8 @@ from typing import Any
 from tfreel.errors import StaleIndexError
 from tfreel.storage.manifest import Shard
 from tfreel.storage.paths import display
+from tfreel.storage.places import is_file, join, read_whole, sizes_in
+from tfreel.storage.url import Url
 
 MANIFEST_NAME = "dataset.json"
 WORK_NAME = ".packing"  # what is there before the manifest is
@@ -84,8 +86,9 @@ class Folder:
         if split is not None and split not in self.splits:
             known = ", ".join(map(repr, self.splits))
             raise ValueError(f"{display(self.path)}: there is no split {split!r}; there are {known}")
-        shards = self.shards() if split is None else self.splits[split].shards
-        return [self._checked(shard) for shard in shards]
+        shards = list(self.shards() if split is None else self.splits[split].shards)
+        sizes = sizes_in(self.path, [shard.name for shard in shards])
+        return [self._checked(shard, sizes.get(shard.name)) for shard in shards]
 
     def check_count(self, found: int, split: str | None) -> None:
         """Refuses files that hold more or fewer records than the manifest says.
@@ -104,15 +107,13 @@ class Folder:
                 kind="index_stale",
             )
 
-    def _checked(self, shard: Shard) -> str:
-        path = os.path.join(self.path, shard.name)
-        manifest = display(os.path.join(self.path, self.manifest))
-        try:
-            size = os.stat(path).st_size
-        except FileNotFoundError:
+    def _checked(self, shard: Shard, size: int | None) -> str:
+        path = join(self.path, shard.name)
+        manifest = display(join(self.path, self.manifest))
+        if size is None:
             raise FileNotFoundError(
                 errno.ENOENT, f"file missing, though {manifest!r} lists it", display(path)
-            ) from None
+            )
         if size != shard.bytes:
             raise StaleIndexError(
                 f"{display(path)}: has {size:,} bytes, but {manifest!r} promises {shard.bytes:,}"
@@ -129,8 +130,10 @@ def is_folder(path: str) -> bool:
     Raises:
         FileNotFoundError: It was to have one, and is not finished.
     """
-    if os.path.isfile(os.path.join(path, MANIFEST_NAME)):
+    if is_file(join(path, MANIFEST_NAME)):
         return True
+    if isinstance(path, Url):
+        return False
     if os.path.isdir(os.path.join(path, WORK_NAME)):
         raise FileNotFoundError(
             errno.ENOENT, "the data set is not finished: pack it again, as before, to go on", display(path)
@@ -145,9 +148,8 @@ def read_folder(path: str) -> Folder:
         FileNotFoundError: It has none.
         StaleIndexError: It is damaged.
     """
-    name = os.path.join(path, MANIFEST_NAME)
-    with open(name, "rb") as file:
-        content = file.read(_LARGEST_BYTES)
+    name = join(path, MANIFEST_NAME)
+    content = read_whole(name, _LARGEST_BYTES)
     try:
         facts = json.loads(content)
         _check_kind(facts["format"], facts["version"])

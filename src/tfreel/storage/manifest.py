@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tfreel.errors import StaleIndexError
 from tfreel.storage.paths import display
+from tfreel.storage.places import exists, join, parent, read_whole, sizes_in
 
 MANIFEST_SUFFIX = ".manifest.json"
 
@@ -42,8 +43,7 @@ def read_manifest(path: str) -> list[Shard]:
     """The shards that the manifest of `path` promises."""
     name = path + MANIFEST_SUFFIX
     try:
-        with open(name, "rb") as file:
-            manifest = json.loads(file.read(1 << 28))
+        manifest = json.loads(read_whole(name, 1 << 28))
         if manifest["format"] != "tfreel-manifest" or manifest["version"] != 1:
             raise StaleIndexError(
                 f"{display(name)}: not a manifest this version knows", path=name, kind="index_corrupt"
@@ -59,26 +59,25 @@ def read_manifest(path: str) -> list[Shard]:
 
 def shards_of_manifest(path: str) -> list[str]:
     """The paths of the shards that the manifest of `path` lists, all of them present and whole."""
-    directory = os.path.dirname(path)
     check_manifest(path)
-    return [os.path.join(directory, os.path.basename(shard.name)) for shard in read_manifest(path)]
+    return [join(parent(path), os.path.basename(shard.name)) for shard in read_manifest(path)]
 
 
 def check_manifest(path: str) -> None:
     """Compares the shards of `path` with its manifest, where there is one."""
-    if not os.path.exists(path + MANIFEST_SUFFIX):
+    if not exists(path + MANIFEST_SUFFIX):
         return
-    directory = os.path.dirname(path)
-    for shard in read_manifest(path):
-        file = os.path.join(directory, os.path.basename(shard.name))
-        try:
-            size = os.stat(file).st_size
-        except FileNotFoundError:
+    shards = read_manifest(path)
+    sizes = sizes_in(parent(path), [os.path.basename(shard.name) for shard in shards])
+    for shard in shards:
+        file = join(parent(path), os.path.basename(shard.name))
+        size = sizes.get(os.path.basename(shard.name))
+        if size is None:
             raise FileNotFoundError(
                 errno.ENOENT,
                 f"shard missing, though {display(path + MANIFEST_SUFFIX)!r} lists it",
                 display(file),
-            ) from None
+            )
         if size != shard.bytes:
             raise StaleIndexError(
                 f"{display(file)}: has {size:,} bytes, but its manifest promises {shard.bytes:,}"

@@ -13,7 +13,9 @@ from typing import BinaryIO, TypeAlias
 from tfreel.storage.dataset_folder import MANIFEST_NAME, Folder, is_folder, read_folder
 from tfreel.storage.manifest import MANIFEST_SUFFIX, check_manifest, shards_of_manifest
 from tfreel.storage.paths import INDEX_SUFFIX, display, shard_name
+from tfreel.storage.places import exists, matching, named_like, parent, size_of
 from tfreel.storage.tfds_folder import INFO_NAME, is_tfds_folder, read_tfds_folder
+from tfreel.storage.url import Url, place
 
 PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Paths: TypeAlias = PathLike | BinaryIO | Iterable[PathLike | BinaryIO]
@@ -69,7 +71,7 @@ def folder_at(paths: Paths, split: str | None) -> Folder | None:
         ValueError: It is none, and a split was asked for.
     """
     if isinstance(paths, (str, bytes, os.PathLike)):
-        folder = _folder(os.path.expanduser(os.fsdecode(paths)))
+        folder = _folder(place(paths))
         if folder is not None:
             return folder
     if split is not None:
@@ -81,6 +83,8 @@ def folder_at(paths: Paths, split: str | None) -> Folder | None:
 
 
 def _folder(path: str) -> Folder | None:
+    if isinstance(path, Url) and (glob.has_magic(path) or os.path.splitext(path)[1]):
+        return None  # every question is a request: none is asked whose answer is known
     if is_folder(path):
         return read_folder(path)
     return read_tfds_folder(path) if is_tfds_folder(path) else None
@@ -91,41 +95,46 @@ def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
         if is_stream(path):
             return [path]
         raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
-    name = os.path.expanduser(os.fsdecode(path))
+    name = place(path)
     folder = _folder(name)
     if folder is not None:
         return list(folder.files())
-    if name == "-" or os.path.exists(name):
+    if name == "-" or _is_there(name):
         return [name]
-    if os.path.exists(name + MANIFEST_SUFFIX):
+    if _is_there(name + MANIFEST_SUFFIX):
         return list(shards_of_manifest(name))
-    braces = list(islice(_expand_braces(name), _MOST_NAMES + 1))
+    braces = [named_like(name, text) for text in islice(_expand_braces(name), _MOST_NAMES + 1)]
     if len(braces) > _MOST_NAMES:
         raise ValueError(f"{display(name)}: more than {_MOST_NAMES:,} names")
     expanded = [shard for brace in braces for shard in _expand_shard_count(brace)]
     files: list[str | BinaryIO] = []
     for candidate in expanded:
-        if os.path.exists(candidate):
+        if _is_there(candidate):
             files.append(candidate)
         elif glob.has_magic(candidate):
             files.extend(_glob(candidate))
         else:
+            if isinstance(candidate, Url):
+                size_of(candidate)  # perhaps it is there, and we may not see it: then this says so
             raise FileNotFoundError(errno.ENOENT, _why_missing(candidate, name), display(candidate))
     return files
 
 
+def _is_there(path: str) -> bool:
+    """Whether there is a file of this name. Of an object whose name is a glob nobody asks."""
+    return not (isinstance(path, Url) and glob.has_magic(path)) and exists(path)
+
+
 def _why_missing(candidate: str, pattern: str) -> str:
-    directory = os.path.dirname(candidate) or "."
-    if not os.path.isdir(directory):
+    directory = parent(candidate) or "."
+    if not isinstance(candidate, Url) and not os.path.isdir(directory):
         return f"there is no directory {display(directory)!r}, and so no such file"
     return "no such file" if candidate == pattern else f"no such file (one of {display(pattern)!r})"
 
 
 def _glob(pattern: str) -> list[str]:
     found = [
-        path
-        for path in glob.glob(pattern, recursive=True)
-        if not path.endswith(SIDECAR_SUFFIXES) and not os.path.isdir(path)
+        path for path in matching(pattern, glob_to_regex(pattern)) if not path.endswith(SIDECAR_SUFFIXES)
     ]
     if not found:
         raise FileNotFoundError(errno.ENOENT, "no file matches", display(pattern))
@@ -155,14 +164,14 @@ def _check_sets(files: list[str], pattern: str) -> None:
                 raise FileNotFoundError(
                     errno.ENOENT, f"shard missing: {len(present)} of {count} are there", display(wanted)
                 )
-        check_manifest(prefix + suffix)
+        check_manifest(named_like(pattern, prefix + suffix))
 
 
 def manifest_beside(path: str) -> str | None:
     """The manifest of the set that a shard belongs to, if there is one."""
     shard = _SHARD.match(path)
-    manifest = shard["prefix"] + shard["suffix"] + MANIFEST_SUFFIX if shard else ""
-    return manifest if shard and os.path.exists(manifest) else None
+    manifest = named_like(path, shard["prefix"] + shard["suffix"] + MANIFEST_SUFFIX) if shard else ""
+    return manifest if shard and exists(manifest) else None
 
 
 def glob_to_regex(pattern: str) -> str:
@@ -215,6 +224,6 @@ def _expand_shard_count(name: str) -> list[str]:
     if count > _MOST_NAMES:
         raise ValueError(f"{display(name)}: more than {_MOST_NAMES:,} shards")
     prefix = os.path.join(head, tail[: found.start()])
-    names = [shard_name(prefix, index, count, tail[found.end() :]) for index in range(count)]
-    check_manifest(prefix + tail[found.end() :])
-    return names
+    suffix = tail[found.end() :]
+    check_manifest(named_like(name, prefix + suffix))
+    return [named_like(name, shard_name(prefix, index, count, suffix)) for index in range(count)]

@@ -10,8 +10,14 @@ import re
 import select
 import weakref
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from tfreel.storage.paths import INDEX_SUFFIX, display, naming
+from tfreel.storage.places import exists, remove
+from tfreel.storage.url import Url
+
+if TYPE_CHECKING:
+    from tfreel.storage.remote.uploads import NewObject
 
 _LONGEST_NAME_BYTES = 200
 
@@ -264,9 +270,9 @@ def sync_directory(path: str) -> None:
 
 def forget_index(path: str) -> None:
     """Removes the index of a file that is not what it was: it would be refused."""
-    if os.path.exists(path + INDEX_SUFFIX):
-        with suppress(OSError):
-            os.unlink(path + INDEX_SUFFIX)
+    with suppress(OSError):
+        if exists(path + INDEX_SUFFIX):
+            remove(path + INDEX_SUFFIX)
 
 
 def write_whole(descriptor: int, data: bytes) -> None:
@@ -286,9 +292,18 @@ def wait_until_writable(descriptor: int) -> None:
     poll.poll(100)  # whatever it says, the next write tells more
 
 
+def new_file(path: str, *, replace: bool, durable: bool, alone: bool = True) -> NewFile | NewObject:
+    """A file, or an object, that appears under its name only when it is whole."""
+    if isinstance(path, Url):
+        from tfreel.storage.remote.uploads import NewObject  # which is made of what stands above
+
+        return NewObject(path, replace=replace)
+    return NewFile(path, replace=replace, durable=durable, alone=alone)
+
+
 def write_atomically(path: str, content: bytes, *, durable: bool = True) -> None:
     """Puts `content` under the name `path`, whole or not at all. Of several that do so, the last one wins."""
-    file = NewFile(path, replace=True, durable=durable, alone=False)
+    file = new_file(path, replace=True, durable=durable, alone=False)
     try:
         file.write(content)
     except BaseException:

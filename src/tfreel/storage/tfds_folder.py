@@ -15,7 +15,9 @@ from tfreel.errors import StaleIndexError
 from tfreel.storage.dataset_folder import Folder, Split
 from tfreel.storage.manifest import Shard
 from tfreel.storage.paths import display
+from tfreel.storage.places import is_file, join, read_whole, sizes_in
 from tfreel.storage.tfds_features import TfdsFeatures, features_of
+from tfreel.storage.url import Url
 
 INFO_NAME = "dataset_info.json"
 _FEATURES_NAME = "features.json"
@@ -26,10 +28,10 @@ _TEMPLATE = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 
 def is_tfds_folder(path: str) -> bool:
     """Whether TensorFlow Datasets made this folder: others have a ``dataset_info.json`` too."""
-    if not os.path.isfile(os.path.join(path, INFO_NAME)):
+    if not is_file(join(path, INFO_NAME)):
         return False
-    return os.path.isfile(os.path.join(path, _FEATURES_NAME)) or any(
-        ".tfrecord" in name for name in os.listdir(path)
+    return is_file(join(path, _FEATURES_NAME)) or (
+        not isinstance(path, Url) and any(".tfrecord" in name for name in os.listdir(path))
     )
 
 
@@ -47,7 +49,7 @@ def read_tfds_folder(path: str, formats: Collection[str] = ("tfrecord",)) -> Fol
         features = _features(path)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise StaleIndexError(
-            f"{display(os.path.join(path, INFO_NAME))}: not as TensorFlow Datasets writes it"
+            f"{display(join(path, INFO_NAME))}: not as TensorFlow Datasets writes it"
             f" ({type(error).__name__}: {error}); name the files to read them without it",
             path=path,
             kind="index_corrupt",
@@ -94,16 +96,10 @@ def _split(path: str, dataset: str, file_format: str, split: Mapping[str, Any]) 
         for word, value in words.items():
             name = name.replace(f"{{{word}}}", value)
         name = os.path.basename(name)  # of the name only: nothing leads out of the folder
-        shards.append(Shard(name, records, _size(os.path.join(path, name))))
-    return str(split["name"]), Split(shards)
-
-
-def _size(path: str) -> int:
-    """How large a file is: nobody promised anything. That one is missing is said when it is asked for."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
+        shards.append((name, records))
+    # Nobody promised a size. That a file is missing is said when it is asked for.
+    sizes = sizes_in(path, [name for name, _ in shards])
+    return str(split["name"]), Split([Shard(name, records, sizes.get(name, 0)) for name, records in shards])
 
 
 def _features(path: str) -> TfdsFeatures:
@@ -129,5 +125,4 @@ def _classes(path: str, features: TfdsFeatures) -> tuple[str | None, dict[int, s
 
 
 def _read(path: str, name: str) -> bytes:
-    with open(os.path.join(path, name), "rb") as file:
-        return file.read(_LARGEST_BYTES)
+    return read_whole(join(path, name), _LARGEST_BYTES)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from tfreel.storage.dataset_folder import Folder
+from tfreel.storage.places import size_of
 from tfreel.threads import Turn
 from tfreel.viewer.census import Census, sample
 from tfreel.viewer.collection import Collection, open_collection
@@ -23,7 +23,7 @@ class Opening(Job):
         super().__init__("opening")
         self._files = files
         self._folder = folder
-        self.total_bytes = sum(os.stat(file).st_size for file in files)
+        self.total_bytes = sum(size_of(file) for file in files)
         self.collection: Collection | None = None
         self.census = Census()
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from tfreel.index.access import Records
 from tfreel.index.build import named_files
 from tfreel.storage.dataset_folder import Folder
-from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, folder_at
 from tfreel.storage.paths import display
+from tfreel.storage.places import open_file
 from tfreel.viewer.keys import Keys
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def _named(data: Paths | Records) -> tuple[list[str], Folder | None, str]:
         folder = folder_at(paths, None)
     files = named_files(data)
     for file in files[:_FIRST_FILES]:
-        LocalFile(file)  # what cannot be opened is said here, and not in the browser
+        open_file(file)  # what cannot be opened is said here, and not in the browser
     return files, folder, _title([folder.path] if folder else files)
 
 
