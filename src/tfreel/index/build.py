@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import warnings
 from contextlib import suppress
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tfreel import _core
 from tfreel.compression import Codec
+from tfreel.engines import Engine, gathered, is_local
 from tfreel.errors import StaleIndexError, TfreelWarning
 from tfreel.index.sidecar import U32, U64, FileIndex, find_sidecars, read_sidecar, write_sidecar
 from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
@@ -21,7 +23,7 @@ from tfreel.records.report import Fault, Report
 from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, resolve
 from tfreel.storage.paths import display, naming
-from tfreel.threads import ALONE, Turn, in_threads
+from tfreel.threads import ALONE, Turn
 
 IndexMode: TypeAlias = Literal["auto", "memory", "rebuild", "require", "text"]
 IndexFormat: TypeAlias = Literal["tfreel", "text"]
@@ -37,6 +39,7 @@ def build_index(
     format: IndexFormat = "tfreel",  # noqa: A002 - the word for it
     force: bool = False,
     threads: int | None = None,
+    engine: Engine = "local",
     progress: Progress | None = None,
 ) -> list[str]:
     """Writes the index of each file beside it, so that `tfreel.open` need not scan; gives their paths.
@@ -49,6 +52,7 @@ def build_index(
         format: ``"tfreel"``, or ``"text"`` for the two-column text index of DALI and ``tfrecord``.
         force: Build anew in any case.
         threads: Files, and parts of large files, scanned at the same time; all processors by default.
+        engine: ``"local"``, or ``"ray"`` for the workers of a Ray cluster, as in `tfreel.verify`.
         progress: Called with the number of records and bytes scanned since the last call.
 
     Example:
@@ -62,20 +66,51 @@ def build_index(
     if format not in ("tfreel", "text"):
         raise ValueError(f'format must be "tfreel" or "text", not {format!r}')
 
-    def build(path: str, turn: Turn) -> str:
-        if format == "text":
-            if not force:
-                with suppress(StaleIndexError, FileNotFoundError):
-                    read_text_index(path)
-                    return path + TEXT_SUFFIX
-            return write_text_index(path, scan(path, progress=progress, turn=turn))
-        for sidecar in () if force else find_sidecars(path):
+    def tell(built: _Built) -> None:
+        if progress is not None:
+            progress(built.records, built.bytes)
+
+    work = _Build(format, force, progress if is_local(engine) else None)
+    built = gathered(work, named_files(paths), engine=engine, threads=threads, done=tell)
+    return [each.path for each in built]
+
+
+class _Built(NamedTuple):
+    """An index, and how much was read to build it."""
+
+    path: str
+    records: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """The work of `build_index` on a file."""
+
+    format: IndexFormat
+    force: bool
+    progress: Progress | None
+
+    def __call__(self, path: str, turn: Turn) -> _Built:
+        old = None if self.force else self._sound(path, turn)
+        if old is not None:
+            return _Built(old)
+        index = scan(path, progress=self.progress, turn=turn)
+        write = write_text_index if self.format == "text" else write_sidecar
+        return _Built(write(path, index), len(index), index.stream_bytes)
+
+    def _sound(self, path: str, turn: Turn) -> str | None:
+        """The index that is there, if it still is right."""
+        if self.format == "text":
+            with suppress(StaleIndexError, FileNotFoundError):
+                read_text_index(path)
+                return path + TEXT_SUFFIX
+            return None
+        for sidecar in find_sidecars(path):
             with suppress(StaleIndexError):
                 load_sidecar(path, sidecar, turn)
                 return sidecar
-        return write_sidecar(path, scan(path, progress=progress, turn=turn))
-
-    return in_threads(build, named_files(paths), threads)
+        return None
 
 
 def named_files(paths: Paths) -> list[str]:
