@@ -58,6 +58,18 @@ def fail_to_load() -> None:
     raise AssertionError("loaded before versions were compared")
 
 
+def fail_at(value: Any, batch: dict[str, Any]) -> dict[str, Any]:
+    if value in batch["id"]:
+        raise ValueError(f"{value} is one too many")
+    return batch
+
+
+def die_at(value: Any, marker: Path, batch: dict[str, Any], column: str = "id") -> dict[str, Any]:
+    if value in batch[column]:
+        die_once(marker)
+    return batch
+
+
 class DeadlyFolder(ImageFolder):
     """A folder of pictures. The process that makes one of them dies the first time."""
 

@@ -88,10 +88,13 @@ def _result(ray: Any, reference: Any) -> Any:
     try:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
-        # Ray's own class hides what is in it: whoever asks for path and record wants ours.
-        if isinstance(error.cause, Exception):
-            raise error.cause from None
-        raise
+        raise as_it_was(error) from None
+
+
+def as_it_was(error: Any) -> Exception:
+    """The error that was raised in a worker: Ray hides it in one of its own. One of Ray's stays as it is."""
+    own = imported_ray().exceptions.RayError
+    return error.cause if isinstance(error.cause, Exception) and not isinstance(error.cause, own) else error
 
 
 def _done(facts: tuple[str, str, str], packed: bytes, item: bytes) -> Any:
