@@ -112,6 +112,38 @@ def test_indexes_are_those_that_are_built_here(shards: Path) -> None:
     assert [Path(path).read_bytes() for path in here] == before
 
 
+@pytest.mark.parametrize("by", [None, "label"])
+def test_statistics_are_the_same_to_the_last_bit(tmp_path: Path, by: str | None) -> None:
+    random = np.random.default_rng(1)
+    rows = {
+        "label": random.integers(0, 7, 40_000),
+        "weight": random.normal(size=40_000).astype(np.float32),
+        "name": [f"row {i * i}" for i in range(40_000)],
+        "blob": random.integers(0, 256, (40_000, 900), np.uint8).view("S900")[:, 0],
+    }
+    tfreel.save(tmp_path / "large.tfrecord", rows)  # of more than one part
+    tfreel.save(tmp_path / "small.tfrecord", {"label": [1, 2]})
+    files = [tmp_path / "large.tfrecord", tmp_path / "small.tfrecord"]
+    told: list[tuple[int, int]] = []
+    here = tfreel.profile.stats(files, by=by)
+    there = tfreel.profile.stats(files, by=by, engine="ray", progress=lambda *done: told.append(done))
+    assert there.to_json() == here.to_json()
+    assert len(told) > 2
+    assert sum(records for records, _ in told) == there.records == 40_002
+    assert there.merge(here).records == 80_004
+
+
+def test_statistics_of_damaged_files_are_those_of_one_machine(shards: Path) -> None:
+    with open(shards.parent / "train-00003-of-00005.tfrecord", "r+b") as file:
+        file.seek(1000)
+        file.write(b"damage")
+    here, there = (tfreel.profile.stats(shards, on_corrupt="skip", engine=e) for e in ("local", "ray"))
+    assert here.to_json() == there.to_json()
+    with pytest.raises(tfreel.CorruptError) as caught:
+        tfreel.profile.stats(shards, engine="ray")
+    assert caught.value.path is not None
+
+
 def test_a_damaged_file_reaches_the_driver_with_path_record_and_offset(shards: Path) -> None:
     damaged = shards.parent / "train-00002-of-00005.tfrecord"
     places = tfreel.open(damaged)
@@ -235,3 +267,4 @@ def test_commands_run_on_the_cluster_that_is_there(shards: Path, photos: Path, c
     assert json.loads(run("verify", str(shards)))["records"] == 1000
     assert len(run("index", str(shards)).splitlines()) == 5
     assert json.loads(run("pack", str(photos), "out"))["records"] == 20
+    assert json.loads(run("stats", "--json", str(shards)))["records"] == 1000
