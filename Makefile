@@ -25,9 +25,11 @@ test: $(VENV)/test ## run the tests that need nothing heavy
 
 test-integrations: $(VENV)/integrations ## run the tests against TensorFlow, PyTorch, JAX, a browser and other peers
 	@$(BROWSER_PROBE) || (echo "the browser tests need Chromium: make system, or apt-get install chromium" && exit 1)
-	$(BIN)/python -m pytest tests/integrations --ignore tests/integrations/test_torch.py
+	$(BIN)/python -m pytest tests/integrations --ignore tests/integrations/test_torch.py --ignore-glob 'tests/integrations/test_ray*.py'
 	# By itself: it forks, and a process where JAX or TensorFlow has threads may hang then.
 	$(BIN)/python -m pytest tests/integrations/test_torch.py
+	# By themselves too: a cluster wants both processors, and its driver has threads.
+	$(BIN)/python -m pytest tests/integrations/test_ray*.py
 
 conformance: $(VENV)/test ## compare millions of messages with protobuf, from a new seed; ARGS="--count N --seed N"
 	cd tests && $(CURDIR)/$(BIN)/python -m conformance.wire $(ARGS)

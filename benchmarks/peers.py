@@ -54,6 +54,12 @@ def tfrecord() -> Any:
 
 
 @cache
+def ray() -> Any:
+    """Ray with its Data, or None."""
+    return None if _load("ray.data", "ray[data]") is None else _load("ray", "ray[data]")
+
+
+@cache
 def array_record() -> Any:
     """The native module of ArrayRecord, or None."""
     return _load("array_record.python.array_record_module", "array_record")

@@ -62,6 +62,25 @@ nb::object merge(Statistics& statistics, Statistics& other) {
   return limit ? nb::cast(word_of(limit->what)) : nb::none();
 }
 
+nb::bytes save(Statistics& statistics) {
+  std::string saved;
+  {
+    const Unlocked unlocked;
+    saved = statistics.save();
+  }
+  return nb::bytes(saved.data(), saved.size());
+}
+
+void load(Statistics& statistics, nb::bytes saved) {
+  try {
+    statistics.load(std::as_bytes(std::span(saved.c_str(), saved.size())));
+  } catch (const std::out_of_range&) {
+    throw nb::value_error("these bytes are no statistics");
+  } catch (const StatisticsLimit&) {
+    throw nb::value_error("these statistics are of other options");
+  }
+}
+
 nb::object joined(std::uint64_t high, std::uint64_t low) {
   return (nb::int_(high) << nb::int_(64)) | nb::int_(low);
 }
@@ -225,6 +244,8 @@ void bind_statistics(nb::module_& module) {
       .def("add", &add, nb::arg("block"), nb::arg("first"),
            "Adds the records of a block. None, or the record that stopped it and why.")
       .def("merge", &merge, nb::arg("other"), "Adds another part. None, or why that cannot be.")
+      .def("save", &save, "All of it as bytes.")
+      .def("load", &load, nb::arg("saved"), "Takes what another one saved.")
       .def("total", &total, "Records, bytes and features of all records.")
       .def("groups", &groups, "The same of each group, after the value that makes it.");
   module.def("content_of", &content, nb::arg("value"), "What a bytes value is, and its size.");

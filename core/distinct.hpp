@@ -32,6 +32,13 @@ class Distinct {
     }
   }
   double estimate() const;
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive.fixed(registers_);
+    if constexpr (Archive::kLoads) {
+      for (const std::uint8_t value : registers_) archive.require(value <= 64 - bits_ + 1);
+    }
+  }
 
  private:
   int bits_;

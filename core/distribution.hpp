@@ -63,6 +63,16 @@ class Distribution {
   std::uint64_t frequent_error() const noexcept { return frequent_.error(); }
   std::vector<Counted> points() const;
   std::uint64_t rank_error() const noexcept { return sketches_ ? sketches_->quantiles.error() : 0; }
+  // Flushed.
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive(count_, least_, most_, frequent_);
+    bool sketched = sketches_.has_value();
+    archive.flag(sketched);
+    if (!sketched) return;
+    if (!sketches_) sketches_ = sketches_of(precision_, {});
+    archive(sketches_->quantiles, sketches_->distinct);
+  }
 
  private:
   struct Sketches {

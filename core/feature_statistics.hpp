@@ -31,6 +31,10 @@ class IntStatistics {
   }
   void flush();
   void merge(const IntStatistics& flushed);
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive(distribution, moments, zeros);
+  }
 
   Distribution distribution;
   IntMoments moments;
@@ -57,6 +61,10 @@ class SteadyStatistics {
   }
   // After `flush`.
   const IntStatistics& numbers() const noexcept { return numbers_; }
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive(numbers_);
+  }
 
  private:
   void settle();
@@ -77,6 +85,10 @@ class FloatStatistics {
   }
   void flush();
   void merge(const FloatStatistics& flushed);
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive(distribution, moments, zeros, nans, infinities, negative_infinities);
+  }
 
   Distribution distribution;
   FloatMoments moments;
@@ -110,6 +122,10 @@ class BytesStatistics {
   void add(Bytes value);
   void flush();
   void merge(const BytesStatistics& flushed);
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive(sizes, contents, widths, heights, pictures, values, shown_, waiting_);
+  }
 
   IntStatistics sizes;
   std::array<std::uint64_t, kContents> contents{};
@@ -155,6 +171,13 @@ class FeatureStatistics {
   void add(const Lists& lists, bool in_lists);
   void flush();
   void merge(const FeatureStatistics& flushed);
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive(present, bytes, empty, kinds, lengths, steps);
+    archive.maybe(ints, precision_);
+    archive.maybe(floats, precision_);
+    archive.maybe(strings, precision_);
+  }
 
   std::uint64_t present = 0;             // records with the feature
   std::uint64_t bytes = 0;               // of their entries

@@ -32,6 +32,10 @@ class Frequent {
   // Sorted by key.
   std::span<const Counted> counted() const noexcept { return counted_; }
   std::uint64_t error() const noexcept { return error_; }
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive(counted_, error_);
+  }
 
  private:
   std::size_t most_;

@@ -59,6 +59,10 @@ class IntMoments {
   // The sum of squares, and what of it lies above 128 bits.
   Uint128 squares() const noexcept { return squares_; }
   std::uint64_t squares_above() const noexcept { return squares_above_; }
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive(sum_, squares_, squares_above_);
+  }
 
  private:
   static constexpr std::int64_t kSmall = std::int64_t{1} << 24;  // the squares of kMostKeys fit
@@ -114,6 +118,10 @@ class FloatMoments {
 
   // None if there are no numbers.
   const std::array<Bin, kBins>* bins() const noexcept { return bins_.get(); }
+  template <typename Archive>
+  void visit(Archive& archive) {
+    archive.maybe(bins_);
+  }
 
  private:
   static std::size_t exponent_of(Key key) noexcept {

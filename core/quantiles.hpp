@@ -38,8 +38,22 @@ class Quantiles {
   std::vector<Counted> points() const;
   // By how much the rank of any key among the points may differ from its true rank.
   std::uint64_t error() const noexcept { return error_; }
+  template <typename Archive>
+  void visit(Archive& archive) {
+    const std::uint64_t levels = archive.count(levels_.size());
+    if constexpr (Archive::kLoads) {
+      archive.require(levels <= kMostLevels);
+      levels_.resize(static_cast<std::size_t>(levels));
+    }
+    for (Level& level : levels_) {
+      archive(level.keys);
+      archive.flag(level.odd);
+    }
+    archive(error_);
+  }
 
  private:
+  static constexpr std::size_t kMostLevels = 48;  // of one more, a key would stand for 2^48 others
   struct Level {
     std::vector<Key> keys;
     bool odd = false;  // which ones go up next

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "names.hpp"
+#include "saved.hpp"
 
 namespace tfreel {
 namespace {
@@ -232,6 +233,52 @@ void Statistics::merge(const Statistics& other) {
       feature_in(ours, slot).merge(*group.features[i]);
     }
   }
+}
+
+std::string Statistics::save() {
+  flush();
+  Saver saver;
+  saver.count(features_.size());
+  for (auto& [name, in_lists] : features_) {
+    saver(name);
+    saver.flag(in_lists);
+  }
+  saver.count(groups_.size());
+  for (auto& [key, group] : groups_) {
+    GroupKey copy = key;
+    saver(copy.kind, copy.number, copy.text, group.records, group.bytes);
+    saver.count(group.features.size());
+    for (auto& feature : group.features) saver.maybe(feature, precision_);
+  }
+  return saver.bytes();
+}
+
+void Statistics::load(Bytes saved) {
+  Loader loader(saved);
+  std::vector<std::size_t> slots(loader.count(0));
+  for (std::size_t& slot : slots) {
+    Feature feature;
+    loader(feature.name);
+    loader.flag(feature.in_lists);
+    const auto found = slots_[feature.in_lists].find(feature.name);
+    slot = found == slots_[feature.in_lists].end() ? new_slot(feature.name, feature.in_lists)
+                                                   : found->second;
+  }
+  for (std::uint64_t left = loader.count(0); left != 0; --left) {
+    GroupKey key;
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;
+    loader(key.kind, key.number, key.text, records, bytes);
+    loader.require(key.kind <= Kind::ints);
+    Group& group = group_of(key);
+    group.records = records;
+    group.bytes = bytes;
+    const std::uint64_t count = loader.count(0);
+    loader.require(count <= slots.size());
+    group.features.resize(features_.size());
+    for (std::size_t i = 0; i < count; ++i) loader.maybe(group.features[slots[i]], precision_);
+  }
+  loader.require(loader.finished());
 }
 
 }  // namespace tfreel

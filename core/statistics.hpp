@@ -58,6 +58,11 @@ class Statistics {
   // Call it before anything is asked, and before this is merged into another.
   void flush();
   void merge(const Statistics& flushed);
+  // All there is to know, for `load` of another one with the same options, in another process.
+  std::string save();
+  // Takes the place of what is here. Throws std::out_of_range if that was never saved; then use it
+  // no more.
+  void load(Bytes saved);
 
   const std::vector<Feature>& features() const noexcept { return features_; }
   const std::map<GroupKey, Group>& groups() const noexcept { return groups_; }

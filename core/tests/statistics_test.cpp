@@ -161,5 +161,53 @@ TEST(contents_of_values_that_end_anywhere) {
   }
 }
 
+TEST(statistics_that_were_saved_are_the_same_elsewhere) {
+  for (const auto& by : {std::optional<std::string>{}, std::optional<std::string>{"a"}}) {
+    Statistics statistics = made(by);
+    for (std::int64_t i = 0; i < 20'000; ++i) {
+      const auto numbers = entry("a", ints({i % 2})) + entry("b", ints({i * i, -i}));
+      statistics.add(bytes_of(example(numbers + entry("c", strings({std::to_string(i)})))));
+    }
+    const std::string saved = statistics.save();
+    Statistics other = made(by);
+    other.load(bytes_of(saved));
+    CHECK_EQ(other.save(), saved);
+    CHECK_EQ(other.total().records, 20'000U);
+    // It goes on as the first one does.
+    for (Statistics* each : {&statistics, &other}) {
+      each->add(bytes_of(example(entry("b", ints({7})))));
+    }
+    CHECK_EQ(other.save(), statistics.save());
+  }
+}
+
+TEST(bytes_that_nobody_saved_are_no_statistics) {
+  Statistics statistics = made();
+  for (std::int64_t i = 0; i < 3'000; ++i) {
+    statistics.add(bytes_of(example(entry("b", ints({i})) + entry("c", strings({"x"})))));
+  }
+  const std::string saved = statistics.save();
+  const auto refused = [](const std::string& bytes) {
+    try {
+      Statistics other = made();
+      other.load(bytes_of(bytes));
+      other.total();
+    } catch (const std::out_of_range&) {
+      return true;
+    } catch (const StatisticsLimit&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(!refused(saved));
+  CHECK(refused(saved + "x"));
+  for (std::size_t size = 0; size < saved.size(); size += 97) CHECK(refused(saved.substr(0, size)));
+  for (std::size_t i = 0; i < saved.size(); i += 31) {  // whatever it says, it does no harm
+    std::string changed = saved;
+    changed[i] = static_cast<char>(changed[i] ^ 0xff);
+    refused(changed);
+  }
+}
+
 }  // namespace
 }  // namespace tfreel

@@ -1,7 +1,8 @@
-"""What the browser tests share. Nothing is imported before one of them runs."""
+"""What tests with a browser or a cluster share. Nothing is imported before one of them runs."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,25 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from browsing import Guest, Visit
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """Ray on this machine, with two workers: its address."""
+    import ray
+
+    context = ray.init(
+        address="local",
+        num_cpus=2,
+        include_dashboard=False,
+        object_store_memory=200 << 20,
+        log_to_driver=False,
+        logging_level="ERROR",
+        # Where they find what tests have them do.
+        runtime_env={"env_vars": {"PYTHONPATH": os.path.dirname(os.path.dirname(__file__))}},
+    )
+    yield context.address_info["address"]
+    ray.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from tfreel.cli.help import Command
-from tfreel.cli.options import format_options, paths_argument, quiet_option, threads_option
+from tfreel.cli.options import engine_option, format_options, paths_argument, quiet_option, threads_option
 
 if TYPE_CHECKING:
     from tfreel.cli.output import Format
+    from tfreel.engines import Engine
     from tfreel.index.build import IndexFormat
 
 _KEYS = {
@@ -38,6 +39,7 @@ _KEYS = {
     help="tfreel's own, or the two columns of DALI and the tfrecord package.",
 )
 @threads_option
+@engine_option
 @format_options
 @quiet_option
 def command(
@@ -45,6 +47,7 @@ def command(
     force: bool,
     index_format: IndexFormat,
     threads: int | None,
+    engine: Engine,
     output_format: Format | None,
     quiet: bool,
 ) -> int:
@@ -62,7 +65,7 @@ def command(
         _refuse_existing(files)
     with Progress("indexing", files, quiet=quiet) as progress:
         indexes = tfreel.build_index(
-            files, format=index_format, force=force, threads=threads, progress=progress
+            files, format=index_format, force=force, threads=threads, engine=engine, progress=progress
         )
     with Rows([Column("path", "file"), Column("index", "index")], output_format) as rows:
         for path, index in zip(files, indexes, strict=True):

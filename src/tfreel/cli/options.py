@@ -51,6 +51,13 @@ threads_option = click.option(
     metavar="N",
     help="Files read at the same time; all processors by default.",
 )
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Who does the work: threads here, or a Ray cluster (RAY_ADDRESS), which must see the same files.",
+)
 level_option = click.option(
     "--level",
     type=click.IntRange(0, 9),

@@ -10,6 +10,7 @@ import click
 from tfreel.cli.help import Command
 from tfreel.cli.options import (
     PATH,
+    engine_option,
     force_option,
     format_options,
     level_option,
@@ -89,6 +90,7 @@ _KEYS = {
 @click.option("--header/--no-header", default=None, help="Whether a CSV has one (the default).")
 @click.option("--missing", callback=parse_names, metavar="NA,…", help="Words of a CSV that mean nothing.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Threads; all processors.")
+@engine_option
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True)
 @click.option(
     "--verify",

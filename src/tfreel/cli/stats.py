@@ -10,6 +10,7 @@ import click
 
 from tfreel.cli.help import Command
 from tfreel.cli.options import (
+    engine_option,
     force_option,
     format_options,
     on_corrupt_option,
@@ -21,6 +22,7 @@ from tfreel.cli.options import (
 
 if TYPE_CHECKING:
     from tfreel.cli.output import Column, Format
+    from tfreel.engines import Engine
     from tfreel.profile import FeatureStatistics, Statistics
     from tfreel.records.read import OnCorrupt
     from tfreel.storage.publish import NewFile
@@ -52,6 +54,7 @@ _MOST_GROUPS = 20  # in a table
 @force_option
 @on_corrupt_option
 @threads_option
+@engine_option
 @format_options
 @quiet_option
 def command(
@@ -62,6 +65,7 @@ def command(
     force: bool,
     on_corrupt: OnCorrupt,
     threads: int | None,
+    engine: Engine,
     output_format: Format | None,
     quiet: bool,
 ) -> int:
@@ -78,7 +82,13 @@ def command(
     files = resolve(paths)
     with Progress("counting", files, quiet=quiet) as progress, _page(html, force) as page:
         found = tfreel.profile.stats(
-            files, by=by, columns=columns, on_corrupt=on_corrupt, threads=threads, progress=progress
+            files,
+            by=by,
+            columns=columns,
+            on_corrupt=on_corrupt,
+            threads=threads,
+            engine=engine,
+            progress=progress,
         )
         if page is not None:
             page.write(found.to_html().encode("utf-8", "backslashreplace"))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from tfreel.cli.help import Command
-from tfreel.cli.options import format_options, paths_argument, quiet_option, threads_option
+from tfreel.cli.options import engine_option, format_options, paths_argument, quiet_option, threads_option
 
 if TYPE_CHECKING:
     from tfreel import Report
     from tfreel.cli.output import Format
+    from tfreel.engines import Engine
 
 _KEYS = {
     "JSON": "One line, the report: ok, files, records, records_lost (null if not known), bytes"
@@ -33,9 +34,12 @@ _KEYS = {
 )
 @paths_argument
 @threads_option
+@engine_option
 @format_options
 @quiet_option
-def command(paths: list[str], threads: int | None, output_format: Format | None, quiet: bool) -> int:
+def command(
+    paths: list[str], threads: int | None, engine: Engine, output_format: Format | None, quiet: bool
+) -> int:
     """Check every byte and list every fault.
 
     Reads past all damage, so that one run finds it all. Of compressed files, the container is checked too.
@@ -47,7 +51,7 @@ def command(paths: list[str], threads: int | None, output_format: Format | None,
 
     files = resolve(paths)
     with Progress("verifying", files, quiet=quiet) as progress:
-        report = tfreel.verify(files, threads=threads, progress=progress)
+        report = tfreel.verify(files, threads=threads, engine=engine, progress=progress)
     shape = chosen_format(output_format)
     if shape == "json":
         print_json({**report.to_dict(), "compression_ratio": report.compression_ratio})

@@ -232,6 +232,10 @@ class Records(Sequence[bytes]):
         """How many records each file has."""
         return [len(index) for index in self._indexes]
 
+    def known(self) -> tuple[list[str], list[FileIndex]]:
+        """The files with their indexes, for `indexed`: to have these records elsewhere without a scan."""
+        return self.files, self._indexes
+
     def fingerprint(self) -> str:
         """A hash of what the files hold, whatever their names and places."""
         if self._fingerprint is None:

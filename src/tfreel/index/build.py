@@ -6,13 +6,14 @@ import errno
 import os
 import warnings
 from contextlib import suppress
-from dataclasses import replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tfreel import _core
 from tfreel.compression import Codec
+from tfreel.engines import Engine, gathered, is_local
 from tfreel.errors import StaleIndexError, TfreelWarning
 from tfreel.index.remote import RemoteRecords
 from tfreel.index.sidecar import U32, U64, FileIndex, find_sidecars, read_sidecar, write_sidecar
@@ -28,7 +29,7 @@ from tfreel.storage.publish import write_atomically
 from tfreel.storage.remote.cache import cache_home
 from tfreel.storage.remote.objects import ObjectFile
 from tfreel.storage.url import Url
-from tfreel.threads import ALONE, Turn, in_threads
+from tfreel.threads import ALONE, Turn
 
 IndexMode: TypeAlias = Literal["auto", "memory", "rebuild", "require", "text"]
 IndexFormat: TypeAlias = Literal["tfreel", "text"]
@@ -44,6 +45,7 @@ def build_index(
     format: IndexFormat = "tfreel",  # noqa: A002 - the word for it
     force: bool = False,
     threads: int | None = None,
+    engine: Engine = "local",
     progress: Progress | None = None,
 ) -> list[str]:
     """Writes the index of each file beside it, so that `tfreel.open` need not scan; gives their paths.
@@ -56,6 +58,7 @@ def build_index(
         format: ``"tfreel"``, or ``"text"`` for the two-column text index of DALI and ``tfrecord``.
         force: Build anew in any case.
         threads: Files, and parts of large files, scanned at the same time; all processors by default.
+        engine: ``"local"``, or ``"ray"`` for the workers of a Ray cluster, as in `tfreel.verify`.
         progress: Called with the number of records and bytes scanned since the last call.
 
     Example:
@@ -69,20 +72,51 @@ def build_index(
     if format not in ("tfreel", "text"):
         raise ValueError(f'format must be "tfreel" or "text", not {format!r}')
 
-    def build(path: str, turn: Turn) -> str:
-        if format == "text":
-            if not force:
-                with suppress(StaleIndexError, FileNotFoundError):
-                    read_text_index(path)
-                    return path + TEXT_SUFFIX
-            return write_text_index(path, scan(path, progress=progress, turn=turn))
-        for sidecar in () if force else find_sidecars(path):
+    def tell(built: _Built) -> None:
+        if progress is not None:
+            progress(built.records, built.bytes)
+
+    work = _Build(format, force, progress if is_local(engine) else None)
+    built = gathered(work, named_files(paths), engine=engine, threads=threads, done=tell)
+    return [each.path for each in built]
+
+
+class _Built(NamedTuple):
+    """An index, and how much was read to build it."""
+
+    path: str
+    records: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """The work of `build_index` on a file."""
+
+    format: IndexFormat
+    force: bool
+    progress: Progress | None
+
+    def __call__(self, path: str, turn: Turn) -> _Built:
+        old = None if self.force else self._sound(path, turn)
+        if old is not None:
+            return _Built(old)
+        index = scan(path, progress=self.progress, turn=turn)
+        write = write_text_index if self.format == "text" else write_sidecar
+        return _Built(write(path, index), len(index), index.stream_bytes)
+
+    def _sound(self, path: str, turn: Turn) -> str | None:
+        """The index that is there, if it still is right."""
+        if self.format == "text":
+            with suppress(StaleIndexError, FileNotFoundError):
+                read_text_index(path)
+                return path + TEXT_SUFFIX
+            return None
+        for sidecar in find_sidecars(path):
             with suppress(StaleIndexError):
                 load_sidecar(path, sidecar, turn)
                 return sidecar
-        return write_sidecar(path, scan(path, progress=progress, turn=turn))
-
-    return in_threads(build, named_files(paths), threads)
+        return None
 
 
 def named_files(paths: Paths) -> list[str]:

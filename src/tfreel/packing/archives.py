@@ -60,6 +60,12 @@ class Zip(Tree):
         }
         _check_overlap(path, list(self._members.values()))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_local"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _local=threading.local())
+
     def _wanted(self, members: list[zipfile.ZipInfo]) -> Iterator[tuple[str, zipfile.ZipInfo]]:
         if len(members) > _MOST_MEMBERS:
             raise _bomb(self.path, f"{len(members):,} members")
@@ -120,7 +126,7 @@ class Tar(Tree):
         file = LocalFile(path)
         self._version = file.identity.mtime_ns
         compressed = file.read(2, 0) == b"\x1f\x8b"
-        self._source: Any = open_seekable(file, "gzip") if compressed else file
+        self._source: Any = _opened(file, compressed=compressed)
         self._limit = _LARGEST_TOTAL_BYTES if compressed else file.size
         self.in_order = compressed
         self._places: dict[str, tuple[int, int]] = {}
@@ -133,6 +139,13 @@ class Tar(Tree):
         if not compressed:
             found.sort(key=lambda entry: natural_key(entry.name))
         self.entries = {entry.name: entry for entry in found}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_source"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._source = _opened(LocalFile(self.path), compressed=self.in_order)
 
     def _walk(self) -> Iterator[Entry]:
         stream: Any = _Stream(self._source, self._limit)
@@ -174,6 +187,10 @@ class Tar(Tree):
 
     def identity(self) -> str:
         return digest(super().identity(), sorted(self._places.items()))
+
+
+def _opened(file: LocalFile, *, compressed: bool) -> Any:
+    return open_seekable(file, "gzip") if compressed else file
 
 
 class _Stream:

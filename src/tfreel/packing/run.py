@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from tfreel.compression import checked_level, codec_named
+from tfreel.engines import Engine, is_local
 from tfreel.errors import TfreelError
-from tfreel.packing.checking import Check, Verify
+from tfreel.packing.checking import Verify, check
 from tfreel.packing.grouping import grouping
 from tfreel.packing.kinds import open_source
 from tfreel.packing.layout import SHARD_BYTES, Layout, Shard
@@ -17,11 +18,12 @@ from tfreel.packing.manifest import manifest_of, split_reports
 from tfreel.packing.naming import Naming, Style
 from tfreel.packing.report import OnProgress, PackReport, SplitReport, Tally, reject_lines
 from tfreel.packing.sending import folder_for
-from tfreel.packing.shards import Job, OnError, stopped, write_shards
+from tfreel.packing.shards import Job, OnError, stopped
 from tfreel.packing.source import Listing, Remark, Source, Stream, digest
 from tfreel.packing.spool import Spooled, spooled
 from tfreel.packing.stored import Stored
 from tfreel.packing.work import REJECTS_NAME, Work
+from tfreel.packing.writing import write_shards
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display
 from tfreel.storage.url import place
@@ -46,6 +48,7 @@ def pack(
     features: Style = "tf",
     rename: Mapping[str, str] | None = None,
     workers: int | None = None,
+    engine: Engine = "local",
     on_error: OnError = "stop",
     verify: Verify = "sample",
     force: bool = False,
@@ -78,7 +81,9 @@ def pack(
         features: ``"tf"`` names features as TensorFlow's conversion scripts do (``image/encoded``,
             ``image/class/label``, …), ``"simple"`` as tutorials do (``image``, ``label``, …).
         rename: New names for some features.
-        workers: How many threads; all processors by default.
+        workers: How many threads, or files at the same time on a cluster; all processors by default.
+        engine: Who makes records: ``"local"``, threads of this process; or ``"ray"``, the workers of a Ray
+            cluster, which must find `source` and `out` under the same names. The bytes are the same.
         on_error: What to do with an item that cannot become a record: ``"stop"`` and say which, or ``"skip"``
             it. The list of those is in ``rejects.jsonl``.
         verify: Read again what was written, before it gets its name: a ``"sample"`` of the records, or
@@ -103,6 +108,7 @@ def pack(
         >>> len(tfreel.Dataset("flowers", split="train"))
         16
     """
+    is_local(engine)  # or it is none
     layout = Layout(split, seed, shuffle, shards, shard_bytes)
     codec = codec_named(compression)
     naming = Naming(features, rename or {})
@@ -112,7 +118,7 @@ def pack(
     plan = _plan(found, layout, options, stratify, group, naming, codec, checked_level(level))
     with folder_for(path, force=force) as folder, Work(folder, force=force, durable=durable) as work:
         work.begin(plan)
-        job = Job(work, codec, level, workers, on_error, progress)
+        job = Job(work, codec, level, workers, on_error, progress, engine)
         _refuse_early(found, job, source)
         listing = _listed(found, job, stratify, group)
         by = grouping(listing, stratify, group)
@@ -122,7 +128,7 @@ def pack(
         if not report.written:
             work.discard()
             raise ValueError(_nothing(source, report))
-        Check(listing, job, verify).run(planned, tallies)
+        check(listing, job, verify, planned, tallies)
         _publish(listing, layout, planned, tallies, work, report, source)
     return replace(report, path=path)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from tfreel.engines import Engine
 from tfreel.errors import TfreelError
 from tfreel.packing.layout import Indices, Shard
 from tfreel.packing.report import OnProgress, Progress, Tally
@@ -36,6 +37,7 @@ class Job:
     workers: int | None
     on_error: OnError
     on_progress: OnProgress | None
+    engine: Engine = "local"
     progress: Progress = field(default_factory=Progress)
 
     def workers_for(self, listing: Listing) -> int:
@@ -54,13 +56,17 @@ class Job:
         """Takes note of some items done, which may stop all."""
         if made.rejects and self.on_error == "stop":
             raise stopped(made.rejects)
+        self.count(len(made.records) + len(made.rejects), made.block().nbytes, len(made.rejects))
+
+    def count(self, done: int, size: int, rejected: int) -> None:
+        """Says that so many more items are done."""
         if self.on_progress is not None:
             so_far = self.progress
             self.progress = replace(
                 so_far,
-                done=so_far.done + len(made.records) + len(made.rejects),
-                bytes=so_far.bytes + made.block().nbytes,
-                rejected=so_far.rejected + len(made.rejects),
+                done=so_far.done + done,
+                bytes=so_far.bytes + size,
+                rejected=so_far.rejected + rejected,
             )
             self.on_progress(self.progress)
 
@@ -86,23 +92,15 @@ def stopped(rejects: Sequence[Remark]) -> TfreelError:
     )
 
 
-def write_shards(listing: Listing, shards: Sequence[Shard], job: Job) -> tuple[dict[str, Tally], int]:
-    """Writes all files that are not whole yet. Gives what is in each, and how many records were there."""
-    tallies: dict[str, Tally] = {}
-    for shard in shards:
-        if note := job.work.whole(shard.name):
-            tallies[shard.name] = Tally.of_note(note)
-    reused = sum(tally.records for tally in tallies.values())
-    missing = [shard for shard in shards if shard.name not in tallies]
+def written_in_threads(listing: Listing, shards: Sequence[Shard], job: Job) -> Iterator[tuple[Shard, Tally]]:
+    """Writes files one after the other, all threads at work on each, and gives what is in it."""
     sizes = listing.sizes()
-    cut = [pieces_of(shard.items, sizes) for shard in missing]
-    job.begin("writing", sum(len(shard.items) for shard in missing))
+    cut = [pieces_of(shard.items, sizes) for shard in shards]
     work = (partial(framed, listing.make, piece) for pieces in cut for piece in pieces)
     made = in_order(work, job.workers_for(listing))
     with closing(made):  # whatever happens, no thread is left at work
-        for shard, pieces in zip(missing, cut, strict=True):
-            tallies[shard.name] = _write(shard.name, made, len(pieces), job)
-    return tallies, reused
+        for shard, pieces in zip(shards, cut, strict=True):
+            yield shard, _write(shard.name, made, len(pieces), job)
 
 
 def framed(make: Callable[..., Made], *args: Any) -> Made:

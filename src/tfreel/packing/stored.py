@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from tfreel.dataset.elements import Elements
 from tfreel.dataset.groups import Groups, groups_of
 from tfreel.dataset.order import Natural
 from tfreel.dataset.sources import Rows
-from tfreel.index.access import Records
+from tfreel.index.access import Records, indexed
 from tfreel.packing.source import Listing, Made
 from tfreel.threads import thread_count
 
@@ -31,6 +32,15 @@ class Stored(Listing):
 
     def sizes(self) -> npt.NDArray[np.int64]:
         return self._records.lengths().astype(np.int64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What took a reading of all records to know goes along: nobody should have to find it out again.
+        if self.count:
+            self.class_names(0)
+        return {**self.__dict__, "_records": self._records.known()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _records=indexed(*state["_records"]))
 
     def row(self, index: int) -> dict[str, object]:
         raise NotImplementedError(f"record {index} has been made already")

@@ -10,6 +10,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tfreel import _core
 from tfreel.errors import UnsafeInputError
@@ -120,6 +121,12 @@ class Directory(Tree):
         self._ahead = threading.local()
         found = sorted(self._walk(), key=lambda entry: natural_key(entry.name))
         self.entries = {entry.name: entry for entry in found}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_ahead"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _ahead=threading.local())
 
     def _walk(self) -> Iterator[Entry]:
         pending = [""]

@@ -6,11 +6,14 @@ parts are merged in their order, so that the number of threads changes nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import BinaryIO, TypeAlias
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any, BinaryIO, TypeAlias
 
 from tfreel import _core
+from tfreel.engines import Engine, is_local, streamed
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.inference.sample import path_of
 from tfreel.records.frames import ReadOptions
@@ -19,7 +22,7 @@ from tfreel.records.read import OnCorrupt, Reader, read
 from tfreel.records.report import Report
 from tfreel.storage.files import LocalFile
 from tfreel.storage.paths import display
-from tfreel.threads import Turn, in_order
+from tfreel.threads import Turn
 
 _PART_BYTES = 16 << 20
 _MOST_FEATURES = 10_000
@@ -50,6 +53,9 @@ class Scan:
         self.sketches = _core.Statistics(
             columns=self.columns, by=self.by, most_features=_MOST_FEATURES, most_groups=_MOST_GROUPS
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (self.columns, self.by, self.report, self.malformed, self.sketches.save())
 
     def new(self) -> Scan:
         """One of the same kind that has seen nothing."""
@@ -97,6 +103,14 @@ class Scan:
         return error
 
 
+def _revived(
+    columns: tuple[str, ...] | None, by: str | None, report: Report, malformed: int, sketches: bytes
+) -> Scan:
+    scan = Scan(columns, by, report, malformed)
+    scan.sketches.load(sketches)
+    return scan
+
+
 def _no_example(why: _core.Malformed, path: str, record: int) -> DecodeError:
     error = DecodeError(
         f"{display(path)}: record {record}: neither an Example nor a SequenceExample: {why.why} at byte"
@@ -116,23 +130,29 @@ class Survey:
         empty: What to begin with.
         on_corrupt: As in `tfreel.read`.
         threads: How many to work with.
-        progress: Told of every block.
+        engine: Who works.
+        progress: Told of every block, or of every piece that a cluster has done.
     """
 
     def __init__(
-        self, empty: Scan, *, on_corrupt: OnCorrupt, threads: int | None, progress: Progress | None
+        self,
+        empty: Scan,
+        *,
+        on_corrupt: OnCorrupt,
+        threads: int | None,
+        engine: Engine,
+        progress: Progress | None,
     ) -> None:
-        self._empty = empty
-        self._on_corrupt = on_corrupt
+        self._look = Look(empty, on_corrupt, progress)
         self._threads = threads
-        self._tell: Progress = progress or (lambda *_: None)
-        self._turn = Turn()
+        self._engine = engine
 
     def run(self, files: Sequence[_File]) -> Scan:
         """What there is in these files."""
-        total, of_file = self._empty.new(), self._empty.new()
+        look = self._look
+        total, of_file = look.empty.new(), look.empty.new()
         sound = True
-        for piece, seen in in_order(self._pieces(files), self._threads, turn=self._turn):
+        for piece, seen in self._seen(files):
             sound = sound and seen is not None
             if seen is not None and sound:
                 of_file.merge(seen)
@@ -140,45 +160,80 @@ class Survey:
                 continue
             if not sound or (piece.local is not None and piece.local.changed()):
                 # Not what it seemed: the reading from the beginning tells more.
-                of_file = self._read_all(piece.file)
+                of_file = look.read_all(piece.file, Turn())
             total.merge(of_file)
-            of_file, sound = self._empty.new(), True
+            of_file, sound = look.empty.new(), True
         return total
 
-    def _pieces(self, files: Sequence[_File]) -> Iterator[Callable[[], tuple[_Piece, Scan | None]]]:
-        for file in files:
-            yield from (self._work(piece) for piece in _pieces_of(file))
+    def _seen(self, files: Sequence[_File]) -> Iterator[tuple[_Piece, Scan | None]]:
+        """All pieces, in order, with what is in them."""
+        asked: deque[_Piece] = deque()
 
-    def _work(self, piece: _Piece) -> Callable[[], tuple[_Piece, Scan | None]]:
-        return lambda: (piece, self._read_part(piece) if piece.part else self._read_all(piece.file))
+        def pieces() -> Iterator[_Piece]:
+            for file in files:
+                for piece in _pieces_of(file):
+                    asked.append(piece)
+                    yield piece
 
-    def _read_part(self, piece: _Piece) -> Scan | None:
+        look = self._look if is_local(self._engine) else replace(self._look, progress=None)
+        with closing(streamed(look, pieces(), engine=self._engine, threads=self._threads)) as results:
+            for seen in results:
+                if look is not self._look and seen is not None:
+                    self._look.tell(seen.report.records, seen.report.bytes)
+                yield asked.popleft(), seen
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The work on a piece.
+
+    Attributes:
+        empty: What to begin with.
+        on_corrupt: As in `tfreel.read`.
+        progress: Told of every block.
+    """
+
+    empty: Scan
+    on_corrupt: OnCorrupt
+    progress: Progress | None
+
+    def __call__(self, piece: _Piece, turn: Turn) -> Scan | None:
+        """What there is in a piece; None if it is not what it seemed."""
+        return self.read_part(piece, turn) if piece.part else self.read_all(piece.file, turn)
+
+    def tell(self, records: int, size: int) -> None:
+        """Says how much more is done."""
+        if self.progress is not None:
+            self.progress(records, size)
+
+    def read_part(self, piece: _Piece, turn: Turn) -> Scan | None:
         """What there is in a part of a file; None if it is none."""
-        seen = self._empty.new()
+        seen = self.empty.new()
         told = Report()
         try:
             for block in blocks_of(piece.opened, ReadOptions(), piece.bounds):
-                self._see(seen, block, piece.file)
+                self._see(seen, block, piece.file, turn)
                 told.records, told.bytes = told.records + len(block), told.bytes + block.nbytes
         except (UnsoundPart, OSError, DecodeError):
-            self._tell(-told.records, -told.bytes)
+            self.tell(-told.records, -told.bytes)
             return None
         told.files = int(piece.last)
         seen.report = told
         return seen
 
-    def _read_all(self, file: _File) -> Scan:
-        seen = self._empty.new()
-        reader: Reader = read([file], on_corrupt=self._on_corrupt)
+    def read_all(self, file: _File, turn: Turn) -> Scan:
+        """What there is in a file."""
+        seen = self.empty.new()
+        reader: Reader = read([file], on_corrupt=self.on_corrupt)
         for block in reader.blocks():
-            self._see(seen, block, file)
+            self._see(seen, block, file, turn)
         seen.report = reader.report
         return seen
 
-    def _see(self, seen: Scan, block: _core.Block, file: _File) -> None:
-        self._turn()
-        seen.see(block, path_of(file), skip=self._on_corrupt == "skip")
-        self._tell(*size_of(block))
+    def _see(self, seen: Scan, block: _core.Block, file: _File, turn: Turn) -> None:
+        turn()
+        seen.see(block, path_of(file), skip=self.on_corrupt == "skip")
+        self.tell(*size_of(block))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +245,36 @@ class _Piece:
     part: Part | None = None
     last: bool = True
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        size, mtime_ns = (0, 0) if self.local is None else _version(self.local)
+        return _reopened, (self.file, self.part, self.last, size, mtime_ns)
+
     @property
     def opened(self) -> LocalFile:
-        assert self.local is not None  # noqa: S101 - parts are of files that were opened
+        """The file.
+
+        Raises:
+            UnsoundPart: It is not any more what it was when it was cut into parts.
+        """
+        if self.local is None:
+            raise UnsoundPart
         return self.local
 
     @property
     def bounds(self) -> Part:
         assert self.part is not None  # noqa: S101 - asked only of parts
         return self.part
+
+
+def _version(file: LocalFile) -> tuple[int, int]:
+    return file.identity.size, file.identity.mtime_ns
+
+
+def _reopened(file: str, part: Part | None, last: bool, size: int, mtime_ns: int) -> _Piece:  # noqa: FBT001
+    """A piece where it was sent to."""
+    local = None if part is None else LocalFile(file)
+    same = local is not None and _version(local) == (size, mtime_ns)
+    return _Piece(file, local if same else None, part, last)
 
 
 def _pieces_of(file: _File) -> list[_Piece]:

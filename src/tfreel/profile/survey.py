@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfreel.columns.plan import similar
+from tfreel.engines import Engine, refuse_streams
 from tfreel.errors import MissingFeatureError
 from tfreel.profile.scan import Scan, Survey
 from tfreel.profile.statistics import Statistics, statistics_of
@@ -20,6 +21,7 @@ def stats(
     columns: Iterable[str] | None = None,
     on_corrupt: OnCorrupt = "raise",
     threads: int | None = None,
+    engine: Engine = "local",
     progress: Progress | None = None,
 ) -> Statistics:
     """The statistics of every feature of Examples or SequenceExamples, in one pass over all records.
@@ -36,6 +38,7 @@ def stats(
         on_corrupt: As in `tfreel.read`. With ``"skip"``, sound records that are no Examples are passed over
             too. What was skipped stands in ``report`` and ``malformed``.
         threads: How many to use; all processors by default.
+        engine: ``"local"``, or ``"ray"`` for the workers of a Ray cluster, as in `tfreel.verify`.
         progress: Called with the number of records and bytes done since the last call, perhaps from several
             threads; less than none where they have to be read again.
 
@@ -55,8 +58,10 @@ def stats(
     if isinstance(columns, str):
         raise TypeError(f"columns must be a list of names, not {columns!r}")
     names = None if columns is None else tuple(dict.fromkeys(columns))
-    survey = Survey(Scan(names, by), on_corrupt=on_corrupt, threads=threads, progress=progress)
-    found = statistics_of(survey.run(resolve(paths)))
+    files = resolve(paths)
+    refuse_streams(files, engine)
+    survey = Survey(Scan(names, by), on_corrupt=on_corrupt, threads=threads, engine=engine, progress=progress)
+    found = statistics_of(survey.run(files))
     if by is not None and set(found.groups) == {None}:
         _refuse(by, found)
     return found

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from typing import BinaryIO, Self
 
 from tfreel import _core
 from tfreel.compression import codec_named
+from tfreel.engines import Engine, gathered, is_local, refuse_streams
 from tfreel.records.frames import ReadOptions
 from tfreel.records.parts import Progress, size_in_parts, size_of
 from tfreel.records.read import Reader, read
@@ -17,7 +19,7 @@ from tfreel.storage.names import PathLike, Paths, resolve
 from tfreel.storage.places import exists, remove
 from tfreel.storage.publish import new_file
 from tfreel.storage.url import Url
-from tfreel.threads import Turn, in_threads
+from tfreel.threads import Turn
 
 LEDGER_SUFFIX = ".lost.jsonl"
 
@@ -28,6 +30,7 @@ def verify(
     compression: str | None = None,
     max_record_bytes: int = 1 << 32,
     threads: int | None = None,
+    engine: Engine = "local",
     progress: Progress | None = None,
 ) -> Report:
     """Reads everything, checks every checksum, and reports every fault.
@@ -37,6 +40,8 @@ def verify(
         compression: As in `tfreel.read`.
         max_record_bytes: As in `tfreel.read`.
         threads: Files, and parts of large files, checked at the same time; all processors by default.
+        engine: ``"local"``: threads of this process. ``"ray"``: the workers of a Ray cluster, each with a
+            file, which they must find under the same name.
         progress: Called with the number of records and bytes checked since the last call, perhaps from
             several threads; less than none where they have to be checked again.
 
@@ -47,26 +52,49 @@ def verify(
         >>> report.ok, report.records
         (True, 3)
     """
-    options = ReadOptions(
-        compression=None if compression is None else codec_named(compression),
-        max_record_bytes=max_record_bytes,
-    )
+    if compression is not None:
+        codec_named(compression)  # what is wrong is said before anything is read
+    files = resolve(paths)
+    refuse_streams(files, engine)
+    look = _Look(compression, max_record_bytes, progress if is_local(engine) else None)
 
-    def verify_one(file: str | BinaryIO, turn: Turn) -> Report:
-        if isinstance(file, str) and file != "-":
-            sound = size_in_parts(file, options, turn=turn, progress=progress)
-            if sound is not None:
-                return Report(1, *sound)
-        reader = read([file], on_corrupt="skip", compression=compression, max_record_bytes=max_record_bytes)
-        for block in reader.blocks():
-            turn()
-            _tell(progress, block)
-        return reader.report
+    def tell(report: Report) -> None:
+        if progress is not None:
+            progress(report.records, report.bytes)
 
     total = Report()
-    for report in in_threads(verify_one, resolve(paths), threads):
+    for report in gathered(look, files, engine=engine, threads=threads, done=tell):
         total.merge(report)
     return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The work of `verify` on a file."""
+
+    compression: str | None
+    max_record_bytes: int
+    progress: Progress | None
+
+    def __call__(self, file: str | BinaryIO, turn: Turn) -> Report:
+        options = ReadOptions(
+            compression=None if self.compression is None else codec_named(self.compression),
+            max_record_bytes=self.max_record_bytes,
+        )
+        if isinstance(file, str) and file != "-":
+            sound = size_in_parts(file, options, turn=turn, progress=self.progress)
+            if sound is not None:
+                return Report(1, *sound)
+        reader = read(
+            [file],
+            on_corrupt="skip",
+            compression=self.compression,
+            max_record_bytes=self.max_record_bytes,
+        )
+        for block in reader.blocks():
+            turn()
+            _tell(self.progress, block)
+        return reader.report
 
 
 def repair(

@@ -249,23 +249,11 @@ class ShardedWriter:
             publish(path)
             self._named.append(path)
 
-    def _old_files(self) -> list[str]:
-        pattern = f"{glob.escape(self._prefix)}-*-of-*{glob.escape(self._suffix)}"
-        shard = re.compile(rf"{re.escape(self._prefix)}-\d{{5,}}-of-\d{{5,}}{re.escape(self._suffix)}")
-        manifest = self.path + MANIFEST_SUFFIX
-        found = matching(named_like(self.path, pattern), shard.pattern)
-        shards = sorted(path for path in found if shard.fullmatch(path))
-        # The manifest goes first: without it the set counts as incomplete.
-        return ([manifest] if exists(manifest) else []) + shards
-
     def _refuse_existing(self) -> None:
-        if old := self._old_files():
-            raise FileExistsError(
-                f'{display(old[0])}: the set exists already, {len(old)} files of it; mode="w" replaces it'
-            )
+        refuse_set(self.path)
 
     def _remove_old(self) -> None:
-        old = self._old_files()
+        old = files_of_set(self.path)
         for path in old:
             remove(path)
             forget_index(path)
@@ -314,3 +302,27 @@ class ShardedWriter:
 
     def __repr__(self) -> str:
         return f"<tfreel.ShardedWriter of {display(self.path)!r}, {self.records_written} records written>"
+
+
+def files_of_set(path: str) -> list[str]:
+    """The files that there are of a set of shards: its manifest, and the shards of whatever number."""
+    prefix, suffix = split_suffix(path)
+    pattern = f"{glob.escape(prefix)}-*-of-*{glob.escape(suffix)}"
+    shard = re.compile(rf"{re.escape(prefix)}-\d{{5,}}-of-\d{{5,}}{re.escape(suffix)}")
+    manifest = path + MANIFEST_SUFFIX
+    found = matching(named_like(path, pattern), shard.pattern)
+    shards = sorted(path for path in found if shard.fullmatch(path))
+    # The manifest comes first: without it the set counts as incomplete.
+    return ([manifest] if exists(manifest) else []) + shards
+
+
+def refuse_set(path: str) -> None:
+    """Makes sure that there is no such set.
+
+    Raises:
+        FileExistsError: There is.
+    """
+    if old := files_of_set(path):
+        raise FileExistsError(
+            f'{display(old[0])}: the set exists already, {len(old)} files of it; mode="w" replaces it'
+        )

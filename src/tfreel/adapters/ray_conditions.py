@@ -1,0 +1,113 @@
+"""Ray's conditions for rows in our words, as far as both mean the same.
+
+A condition of ours is asked first, so that rejected rows are not decoded; Ray's own is asked of what is left.
+So what cannot be said, or might mean something else, is left out: but no row may be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tfreel.features.kinds import FixedLenFeature
+
+_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_TURNED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+_LARGEST = 1 << 63
+_LARGEST_FLOAT = 3e38  # where there is no need to think of infinity
+
+
+def columns_of(predicate: Any, names: list[str]) -> list[str]:
+    """The columns that Ray's condition names."""
+    found: dict[str, None] = {}
+
+    def look(expression: Any) -> None:
+        if type(expression).__name__ == "ColumnExpr":
+            found[expression.name] = None
+        for child in _children(expression):
+            look(child)
+
+    look(predicate)
+    return [name for name in found if name in names]
+
+
+def _children(expression: Any) -> list[Any]:
+    parts = [getattr(expression, name, None) for name in ("left", "right", "operand", "expr")]
+    return [part for part in (*parts, *getattr(expression, "args", ())) if hasattr(part, "to_pyarrow")]
+
+
+def condition_of(predicate: Any, features: Mapping[str, Any]) -> str | None:
+    """What of Ray's condition can be asked of records; None if nothing can."""
+    operation = _operation(predicate)
+    if operation == "and":
+        sides = [condition_of(side, features) for side in (predicate.left, predicate.right)]
+        return " and ".join(side for side in sides if side is not None) or None
+    return _exact(predicate, features)
+
+
+def _exact(predicate: Any, features: Mapping[str, Any]) -> str | None:
+    """The very same condition; None if it cannot be said."""
+    operation = _operation(predicate)
+    if operation in ("and", "or"):
+        sides = [_exact(side, features) for side in (predicate.left, predicate.right)]
+        return None if None in sides else f"({sides[0]} {operation} {sides[1]})"
+    if operation == "not":
+        inner = _exact(predicate.operand, features)
+        return None if inner is None else f"(not {inner})"
+    if operation in _SIGNS:
+        return _comparison(operation, predicate.left, predicate.right, features)
+    if operation in ("in", "not_in"):
+        return _membership(operation, predicate, features)
+    return None
+
+
+def _operation(expression: Any) -> str:
+    operation = getattr(expression, "op", None)
+    return str(getattr(operation, "value", operation))
+
+
+def _comparison(operation: str, left: Any, right: Any, features: Mapping[str, Any]) -> str | None:
+    if type(left).__name__ == "LiteralExpr":
+        left, right, operation = right, left, _TURNED[operation]
+    if type(left).__name__ != "ColumnExpr" or type(right).__name__ != "LiteralExpr":
+        return None
+    value = _literal(right.value, features.get(left.name))
+    return None if value is None else f"({_quoted(left.name)} {_SIGNS[operation]} {value})"
+
+
+def _membership(operation: str, predicate: Any, features: Mapping[str, Any]) -> str | None:
+    given = getattr(predicate.right, "value", None)
+    if type(predicate.left).__name__ != "ColumnExpr" or not isinstance(given, (list, tuple)) or not given:
+        return None
+    values = [_literal(value, features.get(predicate.left.name)) for value in given]
+    if None in values:
+        return None
+    word = "in" if operation == "in" else "not in"
+    return f"({_quoted(predicate.left.name)} {word} [{', '.join(filter(None, values))}])"
+
+
+def _quoted(name: str) -> str:
+    return f"`{name}`"
+
+
+def _literal(value: Any, feature: Any) -> str | None:
+    """A value that is compared with a feature of which every record has one; None if it is another case."""
+    if not isinstance(feature, FixedLenFeature) or feature.shape != () or isinstance(value, bool):
+        return None
+    if feature.dtype == "int64":
+        return str(int(value)) if isinstance(value, int) and -_LARGEST <= value < _LARGEST else None
+    if feature.dtype == "float32":
+        # A number between two floats is compared as it is by one side, and rounded by the other.
+        plain = isinstance(value, (int, float)) and abs(value) < _LARGEST_FLOAT
+        return repr(float(value)) if plain and float(np.float32(value)) == value else None
+    if isinstance(value, bytes):
+        try:
+            value = value.decode()
+        except UnicodeDecodeError:
+            return None
+    if not isinstance(value, str):
+        return None
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
