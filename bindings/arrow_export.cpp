@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cerrno>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -139,42 +140,88 @@ Owned<ArrowArray> export_array(nb::handle tuple) {
   return Owned<ArrowArray>(array);
 }
 
-// A stream of one array.
-struct StreamParts {
-  Field field;
-  Owned<ArrowArray> array;
+// A stream of what a Python iterator gives. It is asked for batches without the GIL, by any thread.
+class Stream {
+ public:
+  Stream(nb::handle field, nb::handle arrays)
+      : field_(read_field(field)), arrays_(nb::iter(arrays)) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    if (Py_IsInitialized() == 0) {
+      static_cast<void>(arrays_.release());  // as in Held
+      return;
+    }
+    const Locked locked;
+    arrays_.reset();
+  }
+
+  const Field& field() const noexcept { return field_; }
+  const char* error() const noexcept { return error_.empty() ? nullptr : error_.c_str(); }
+
+  // A released array is how a stream says that it has ended.
+  int next(ArrowArray* out) {
+    *out = ArrowArray{};
+    if (Py_IsInitialized() == 0) return ECANCELED;
+    const Locked locked;
+    try {
+      const nb::object array = nb::steal(PyIter_Next(arrays_.ptr()));
+      if (array.is_valid()) {
+        *out = export_array(array).move_out();
+      } else if (PyErr_Occurred() != nullptr) {
+        throw nb::python_error();
+      }
+      return 0;
+    } catch (nb::python_error& error) {
+      return failed(error);
+    }
+  }
+
+ private:
+  int failed(nb::python_error& error) {
+    // With the name of its class: to others it is a text and a number.
+    error_ = nb::cast<std::string>(error.type().attr("__name__"));
+    error_ += ": ";
+    error_ += nb::cast<std::string>(nb::str(error.value()));
+    if (error.matches(PyExc_MemoryError)) return ENOMEM;
+    if (error.matches(PyExc_KeyboardInterrupt)) return ECANCELED;
+    return error.matches(PyExc_OSError) ? EIO : EINVAL;
+  }
+
+  Field field_;
+  nb::object arrays_;
+  std::string error_;
 };
 
-StreamParts& parts_of(ArrowArrayStream* stream) {
-  return *static_cast<StreamParts*>(stream->private_data);
-}
+Stream& stream_of(ArrowArrayStream* stream) { return *static_cast<Stream*>(stream->private_data); }
 
 int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) {
   try {
-    *out = export_schema(parts_of(stream).field).move_out();
+    *out = export_schema(stream_of(stream).field()).move_out();
     return 0;
   } catch (const std::bad_alloc&) {
     return ENOMEM;
   }
 }
 
-// What is moved out leaves a released array behind, which is how a stream says that it has ended.
 int stream_next(ArrowArrayStream* stream, ArrowArray* out) {
-  *out = parts_of(stream).array.move_out();
-  return 0;
+  try {
+    return stream_of(stream).next(out);
+  } catch (
+      const std::exception&) {  // nothing may pass the border; what Python raised is caught before
+    return ENOMEM;
+  }
 }
 
-const char* stream_error(ArrowArrayStream*) { return nullptr; }
+const char* stream_error(ArrowArrayStream* stream) { return stream_of(stream).error(); }
 
-Owned<ArrowArrayStream> export_stream(nb::handle field, nb::handle array) {
-  auto parts = std::make_unique<StreamParts>();
-  parts->field = read_field(field);
-  parts->array = export_array(array);
+Owned<ArrowArrayStream> export_stream(nb::handle field, nb::handle arrays) {
+  auto parts = std::make_unique<Stream>(field, arrays);
   ArrowArrayStream stream{};
   stream.get_schema = &stream_schema;
   stream.get_next = &stream_next;
   stream.get_last_error = &stream_error;
-  stream.release = &release<ArrowArrayStream, StreamParts>;
+  stream.release = &release<ArrowArrayStream, Stream>;
   stream.private_data = parts.release();
   return Owned<ArrowArrayStream>(stream);
 }
@@ -204,8 +251,9 @@ void bind_arrow_export(nb::module_& module) {
       nb::arg("data"), "A capsule with the array. It keeps the buffers alive.");
   module.def(
       "arrow_stream",
-      [](nb::handle field, nb::handle data) { return to_capsule(export_stream(field, data)); },
-      nb::arg("field"), nb::arg("data"), "A capsule with a stream of one array.");
+      [](nb::handle field, nb::handle arrays) { return to_capsule(export_stream(field, arrays)); },
+      nb::arg("field"), nb::arg("arrays"),
+      "A capsule with a stream of what the iterable gives, one array at a time.");
 }
 
 }  // namespace tfreel::python

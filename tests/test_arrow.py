@@ -393,3 +393,25 @@ def test_tables_with_nulls_are_written_without_these_features() -> None:
     tfreel.save("x.tfrecord", table)
     records = [tfreel.decode(record) for record in tfreel.read("x.tfrecord")]
     assert [sorted(record) for record in records] == [["name", "x"], ["name"], ["name", "x"]]
+
+
+def test_a_dataset_is_an_arrow_stream_of_its_elements() -> None:
+    tfreel.save("numbers.tfrecord", {"x": range(3000), "name": [f"no. {i}" for i in range(3000)]})
+    ds = tfreel.Dataset("numbers.tfrecord").shuffle(seed=1)
+    expected = ds.load()["x"].tolist()
+    assert Batch.from_arrow(ds)["x"].tolist() == expected
+    assert Batch.from_arrow(ds.batch(7))["x"].tolist() == expected
+    doubled = ds.batch(64).map(lambda batch: {"y": batch["x"] * 2.0})
+    assert Batch.from_arrow(doubled)["y"].tolist() == [2.0 * x for x in expected]
+    assert _core.read_arrow_schema(doubled.__arrow_c_schema__())[4][0][:2] == ("g", "y")
+    assert Batch.from_arrow(ds.take(0)).num_rows == 0
+
+
+def test_a_dataset_of_other_things_than_columns_is_no_arrow_stream() -> None:
+    tfreel.save("numbers.tfrecord", {"x": range(10)})
+    with pytest.raises(TypeError, match="features by name, not tuple"):
+        Batch.from_arrow(tfreel.Dataset("numbers.tfrecord").enumerate())
+    halves = tfreel.Dataset("numbers.tfrecord").batch(5)
+    changing = halves.map(lambda batch: {"x": batch["x"] if batch["x"][0] == 0 else batch["x"] / 2})
+    with pytest.raises(RuntimeError, match="TypeError: column 'x' is of another type"):
+        Batch.from_arrow(changing)

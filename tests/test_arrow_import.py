@@ -24,7 +24,7 @@ class Given:
         self.data = Data(data.length, 0, (None,), [data])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _core.arrow_stream(self.field, self.data)
+        return _core.arrow_stream(self.field, [self.data])
 
 
 def field(letters: str, *children: Field, metadata: bytes | None = None) -> Field:

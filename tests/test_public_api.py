@@ -22,17 +22,17 @@ def test_everything_public_is_listed_and_nothing_else() -> None:
     public = {
         name for name, value in vars(tfreel).items() if not name.startswith("_") and not _is_module(value)
     }
-    from tfreel import dataset, packing, unpacking, viewer
+    from tfreel import dataset, packing, scans, unpacking, viewer
     from tfreel.examples import messages
 
-    # Datasets, packing, unpacking, the viewer and messages come when they are asked for, protobuf with these.
+    # Datasets, scans, packing, unpacking, the viewer and messages come when asked for, protobuf with these.
     lazy = {
         name: getattr(room, name)
-        for room in (dataset, messages, packing, unpacking, viewer)
+        for room in (dataset, messages, packing, scans, unpacking, viewer)
         for name in tfreel.__all__
         if isinstance(getattr(room, name, None), type) or name in getattr(room, "__all__", ())
     }
-    assert len(lazy) == 17
+    assert len(lazy) == 19
     assert all(getattr(tfreel, name) is found for name, found in lazy.items())
     assert public | set(lazy) == set(tfreel.__all__)
 

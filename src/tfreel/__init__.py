@@ -46,6 +46,7 @@ if _typing.TYPE_CHECKING:
         SequenceExample,
     )
     from tfreel.packing import PackReport, pack
+    from tfreel.scans import Scan, scan
     from tfreel.unpacking import UnpackReport, unpack
     from tfreel.viewer import Viewer, view
 
@@ -81,6 +82,7 @@ __all__ = [
     "Reader",
     "Records",
     "Report",
+    "Scan",
     "SequenceBatch",
     "SequenceExample",
     "ShardedWriter",
@@ -110,6 +112,7 @@ __all__ = [
     "read",
     "repair",
     "save",
+    "scan",
     "tensor",
     "unpack",
     "verify",
@@ -120,9 +123,11 @@ _ROOMS = {
     "Dataset": "tfreel.dataset",
     "DatasetIterator": "tfreel.dataset",
     "PackReport": "tfreel.packing",
+    "Scan": "tfreel.scans",
     "UnpackReport": "tfreel.unpacking",
     "Viewer": "tfreel.viewer",
     "pack": "tfreel.packing",
+    "scan": "tfreel.scans",
     "unpack": "tfreel.unpacking",
     "view": "tfreel.viewer",
 }

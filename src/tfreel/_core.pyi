@@ -1,6 +1,6 @@
 """The typed face of the C++ core."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -397,7 +397,7 @@ _Data: TypeAlias = tuple[int, int, Sequence[npt.NDArray[Any] | None], Sequence[_
 
 def arrow_schema(field: _Field) -> object: ...
 def arrow_array(data: _Data) -> object: ...
-def arrow_stream(field: _Field, data: _Data) -> object: ...
+def arrow_stream(field: _Field, arrays: Iterable[_Data]) -> object: ...
 
 class ArrowArray:
     @property

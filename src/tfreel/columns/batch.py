@@ -153,7 +153,7 @@ class Batch:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         field = export_field(self._columns)
-        return _core.arrow_stream(field, self._arrow_data(field))
+        return _core.arrow_stream(field, [self._arrow_data(field)])
 
     def _arrow_data(self, field: Field) -> Data:
         return export_data(self._columns, field, self.num_rows)

@@ -127,6 +127,33 @@ def parse_sequence(
     return _sequence_batch(context, lists, found, rows)
 
 
+def parse_flat(
+    records: Records,
+    features: Features,
+    sequence_features: Features,
+    *,
+    sequences: bool,
+    threads: int | None = None,
+) -> Batch:
+    """The features of Examples, or of SequenceExamples, as columns of one type, whatever the records hold.
+
+    What `parse` and `parse_sequence` would fill up to the longest row of the batch has rows of any length
+    here. The features of feature lists stand beside the others.
+    """
+    picked = _picked(records)
+    if not features and not sequence_features:
+        return Batch({}, len(picked))
+    if not sequences:
+        plan = _planned("example", features, padded=False)
+        rows, found = _found(picked, [plan], threads)
+        return _batch(plan, found, rows)
+    context = _planned("context", features)
+    lists = _planned("lists", sequence_features, padded=False)
+    rows, found = _found(picked, [context, lists], threads, sequences=True)
+    batch = _sequence_batch(context, lists, found, rows)
+    return Batch({**dict(batch.context), **dict(batch.sequences)}, rows)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What some features ask of the core, for those who ask it themselves.
@@ -159,16 +186,18 @@ _MOST_PLANS = 64
 _BYTES_PER_THREAD = 1 << 19  # with fewer bytes of records to parse, a thread would come too late
 
 
-def _planned(place: Literal["example", "context", "lists"], features: Features) -> Plan:
+def _planned(
+    place: Literal["example", "context", "lists"], features: Features, *, padded: bool = True
+) -> Plan:
     """The plan for some features. Making one takes as long as parsing a hundred records, so they are kept."""
     if type(features) is not dict and not isinstance(features, Mapping):
         raise TypeError(f"features must be a dict of features by name, not {type(features).__name__}")
     asked = tuple(features.values())
-    key = (place, *features, *map(id, asked))
+    key = (place, padded, *features, *map(id, asked))
     known = _PLANS.get(key)
     if known is not None:
         return known[0]
-    plan = Plan(in_lists=place == "lists", in_context=place == "context")
+    plan = Plan(in_lists=place == "lists", in_context=place == "context", padded=padded)
     for name, feature in features.items():
         plan.add(name, feature)
     if len(_PLANS) >= _MOST_PLANS:

@@ -103,6 +103,7 @@ class Plan:
     Attributes:
         in_lists: These are features of the feature lists of a SequenceExample.
         in_context: These are features of its context.
+        padded: Steps of any number are filled up to an array; otherwise they are rows of any length.
         specs: What to ask for, by key.
         builders: For each feature, what makes its column of the arrays of all keys; None for single numbers,
             which are their column already.
@@ -111,6 +112,7 @@ class Plan:
 
     in_lists: bool = False
     in_context: bool = False
+    padded: bool = True
     specs: dict[str, _core.FeatureSpec] = field(default_factory=dict)
     builders: dict[str, Build | None] = field(default_factory=dict)
     value_keys: dict[str, str] = field(default_factory=dict)
@@ -188,11 +190,13 @@ def _add_fixed_sequence(plan: Plan, name: str, feature: FixedLenSequenceFeature)
 
     def build(found: Found) -> Column:
         raw = found[name]
-        if raw.step_offsets is not None:
-            items = Ragged(raw.flat(int(raw.step_offsets[-1]), *feature.shape), raw.step_offsets)
+        offsets = raw.step_offsets
+        if offsets is not None:
+            flat = raw.flat(int(offsets[-1]), *feature.shape)
+            items = Ragged(flat, offsets, present=raw.mask(len(offsets) - 1))
         else:
             items = _items(name, raw.rows(), feature.shape)
-        return items.to_dense(feature.default_value)
+        return items.to_dense(feature.default_value) if plan.padded else items
 
     return build
 
@@ -209,7 +213,7 @@ def _items(name: str, rows: Ragged, shape: tuple[int, ...]) -> Ragged:
         values = BytesColumn(values.data, values.offsets, (len(values) // stride, *shape))
     elif isinstance(values, np.ndarray):
         values = values.reshape(-1, *shape)
-    return Ragged(values, rows.offsets // stride)
+    return Ragged(values, rows.offsets // stride, present=rows.present)
 
 
 def _add_sparse(plan: Plan, name: str, feature: SparseFeature) -> Build:

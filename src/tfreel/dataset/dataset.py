@@ -13,6 +13,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from tfreel import _core
+from tfreel.columns.arrow_stream import arrow_reader
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
 from tfreel.dataset.arrange import (
@@ -25,7 +27,9 @@ from tfreel.dataset.arrange import (
     repeated,
     together,
 )
+from tfreel.dataset.asked import asked_of, is_pipe, told
 from tfreel.dataset.cached import Cached, store_for
+from tfreel.dataset.columnar import capsule_of_elements, field_of_elements
 from tfreel.dataset.combined import Joined, Mixed, Zipped, join_stage
 from tfreel.dataset.deals import InTurn, Mixture
 from tfreel.dataset.elements import Elements
@@ -50,11 +54,8 @@ from tfreel.dataset.stages import (
     Uneven,
 )
 from tfreel.dataset.stream import STREAM, Source, Streamed
-from tfreel.features.described import from_json, parts_of
 from tfreel.index.access import Records
-from tfreel.inference import infer_features
 from tfreel.records.read import OnCorrupt
-from tfreel.storage.dataset_folder import Folder
 from tfreel.storage.names import PathLike, Paths, folder_at
 from tfreel.threads import thread_count
 
@@ -114,20 +115,20 @@ class Dataset:
         if folder is not None:
             paths = folder.files(split)
             if features is None and sequence_features is None and folder.features:
-                features = _told(folder, paths, on_corrupt)
+                features = told(folder, paths, on_corrupt)
         given = None
         if features is not None or sequence_features is not None:
             given = features or {}, sequence_features or {}
-        if stream or _is_pipe(paths):
-            if given is None and not raw and _is_pipe(paths):
+        if stream or is_pipe(paths):
+            if given is None and not raw and is_pipe(paths):
                 raise ValueError("a pipe cannot be looked at twice: give the features, or raw=True")
-            asked = _asked(paths, given, columns, on_corrupt, raw=raw)
-            self._node = Streamed(Source(paths, *asked, verify, on_corrupt, count, once=_is_pipe(paths)))
+            asked = asked_of(paths, given, columns, on_corrupt, raw=raw)
+            self._node = Streamed(Source(paths, *asked, verify, on_corrupt, count, once=is_pipe(paths)))
             return
         records = Records(paths, threads=threads, on_corrupt=on_corrupt)
         if folder is not None and on_corrupt == "raise":
             folder.check_count(len(records), split)
-        asked = _asked(paths, given, columns, on_corrupt, raw=raw)
+        asked = asked_of(paths, given, columns, on_corrupt, raw=raw)
         elements = Elements(records, *asked, count, inferred=given is None)
         self._node = Rows(elements, Natural(len(records)))
 
@@ -566,6 +567,23 @@ class Dataset:
         rows = list(elements)
         return gather(rows) if rows else Batch({}, 0)
 
+    def to_arrow_reader(self) -> Any:
+        """A `pyarrow.RecordBatchReader` of all elements: as batches, if they are in batches, else 1,024 each.
+
+        The dataset itself is Arrow data too, to libraries that take such: ``polars.DataFrame(dataset)``. All
+        batches must have columns of one type.
+
+        Raises:
+            ImportError: There is no pyarrow.
+        """
+        return arrow_reader(self)
+
+    def __arrow_c_schema__(self) -> object:
+        return _core.arrow_schema(field_of_elements(self))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return capsule_of_elements(self)
+
     def __iter__(self) -> DatasetIterator:
         return DatasetIterator(self._node, self._epoch)
 
@@ -577,47 +595,3 @@ class Dataset:
         items = "".join(f"<li>{html.escape(stage.words.strip())}</li>" for stage in self._node.stages())
         length = "" if self._node.size is None else f" of {self._node.size:,}"
         return f"<div><b>tfreel.Dataset</b>{length}<ol>{items}</ol></div>"
-
-
-def _told(folder: Folder, files: Sequence[str], on_corrupt: OnCorrupt) -> Features:
-    """What a folder says of its features, and what the records say where it is silent."""
-    told = {name: from_json(found) for name, found in folder.features.items()}
-    if folder.whole:
-        return told
-    parts = {key for feature in told.values() for key in parts_of(feature)}
-    inferred = infer_features(files, on_corrupt=on_corrupt)
-    return {**{name: inferred[name] for name in inferred if name not in parts}, **told}
-
-
-def _is_pipe(paths: Any) -> bool:
-    if isinstance(paths, (list, tuple)):
-        return any(_is_pipe(path) for path in paths)
-    return hasattr(paths, "read") or (isinstance(paths, str) and paths == "-")
-
-
-def _asked(
-    paths: Paths,
-    given: tuple[Features, Features] | None,
-    columns: Sequence[str] | None,
-    on_corrupt: OnCorrupt,
-    *,
-    raw: bool,
-) -> tuple[Features | None, Features]:
-    """What to read of each record, and of its feature lists."""
-    if raw:
-        return None, {}
-    if given is None:
-        inferred = infer_features(paths, on_corrupt=on_corrupt)
-        given = inferred, inferred.sequence_features
-    features, lists = given
-    if columns is None:
-        return dict(features), dict(lists)
-    missing = [name for name in columns if name not in features and name not in lists]
-    if missing:
-        there = ", ".join(map(repr, [*features, *lists]))
-        raise ValueError(f"no feature is called {missing[0]!r}; there are {there}")
-    return _only(features, columns), _only(lists, columns)
-
-
-def _only(features: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    return {name: features[name] for name in names if name in features}

@@ -63,6 +63,14 @@ def read(
     )
 
 
+def read_from(path: str, start: Position, *, verify: bool = True, on_corrupt: OnCorrupt = "raise") -> Reader:
+    """A reader of one file that begins at a record in the middle of it."""
+    reader = Reader([], verify=verify, on_corrupt=on_corrupt)
+    reader.files = [path]
+    reader._go_to(0, start)
+    return reader
+
+
 class Reader(_core.BlockIterator):
     """The iterator that `tfreel.read` returns.
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tfreel import _core
-from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.columns.batch import Batch
 from tfreel.columns.flat import flat_values
 from tfreel.columns.parse import Features, parse, parse_sequence, relocate
 from tfreel.columns.plan import similar
 from tfreel.columns.ragged import Ragged
+from tfreel.dataset.columnar import merged
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.inference.features import InferredFeatures, Survey
@@ -129,13 +130,6 @@ class Schema:
 def names_of(record: bytes) -> list[str]:
     """The names of all features of a record, and of its feature lists."""
     return _core.feature_names(record, 1) + _core.feature_names(record, 2)
-
-
-def merged(batch: Batch | SequenceBatch) -> Batch:
-    """Context and feature lists as columns side by side."""
-    if isinstance(batch, Batch):
-        return batch
-    return Batch({**dict(batch.context), **dict(batch.sequences)}, batch.num_rows)
 
 
 # Where it comes from ----------------------------------------------------------------------------------------

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.columns.batch import Batch
 from tfreel.columns.expressions import Expression
 from tfreel.columns.flat import chosen, only
 from tfreel.columns.parse import Features
 from tfreel.dataset import Dataset
-from tfreel.dataset.gather import gather, rows_of
+from tfreel.dataset.columnar import batches_of
 from tfreel.inference import infer_features
 from tfreel.records.parts import Progress
 from tfreel.records.read import OnCorrupt, read
@@ -21,14 +21,12 @@ from tfreel.records.report import Fault
 from tfreel.storage.names import Paths
 from tfreel.unpacking.schema import (
     Schema,
-    merged,
     schema_of_batches,
     schema_of_features,
     schema_of_sample,
 )
 from tfreel.unpacking.survey import schema_of_all
 
-_ROWS_AT_ONCE = 1024
 _PEEK_ROWS = 1000
 
 Keep = str | Callable[[dict[str, Any]], Any]
@@ -91,7 +89,7 @@ class DatasetSource:
     def __init__(self, dataset: Dataset, progress: Progress | None) -> None:
         self._progress: Progress = progress or (lambda *_: None)
         self.faults: list[Fault] = []
-        self._batches = _batches_of(dataset)
+        self._batches = batches_of(dataset)
         self._peeked: list[Batch] = []
         while sum(batch.num_rows for batch in self._peeked) < _PEEK_ROWS:
             batch = next(self._batches, None)
@@ -109,19 +107,6 @@ class DatasetSource:
     def look_again(self) -> bool:
         """A dataset gives what it was told to: there is nothing more to see."""
         return False
-
-
-def _batches_of(dataset: Dataset) -> Iterator[Batch]:
-    """The elements as columns; those of a dataset of single elements, many at a time."""
-    for element in dataset if dataset._in_batches() else dataset.batch(_ROWS_AT_ONCE):
-        if isinstance(element, (Batch, SequenceBatch)):
-            yield merged(element)
-        elif isinstance(element, dict):
-            yield merged(gather(rows_of(element)))
-        else:
-            raise TypeError(
-                f"unpack needs a dataset whose elements are features by name, not {type(element).__name__}"
-            )
 
 
 def wanted(

@@ -1,0 +1,58 @@
+"""What is asked of each record: what the caller says, else the folder, else what a sample of them shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tfreel.columns.parse import Features
+from tfreel.features.described import from_json, parts_of
+from tfreel.inference import infer_features
+from tfreel.records.read import OnCorrupt
+from tfreel.storage.dataset_folder import Folder
+from tfreel.storage.names import Paths
+
+
+def told(folder: Folder, files: Sequence[str], on_corrupt: OnCorrupt) -> Features:
+    """What a folder says of its features, and what the records say where it is silent."""
+    said = {name: from_json(found) for name, found in folder.features.items()}
+    if folder.whole:
+        return said
+    parts = {key for feature in said.values() for key in parts_of(feature)}
+    inferred = infer_features(files, on_corrupt=on_corrupt)
+    return {**{name: inferred[name] for name in inferred if name not in parts}, **said}
+
+
+def is_pipe(paths: Any) -> bool:
+    """Whether one of these is a stream, which can be read only once."""
+    if isinstance(paths, (list, tuple)):
+        return any(is_pipe(path) for path in paths)
+    return hasattr(paths, "read") or (isinstance(paths, str) and paths == "-")
+
+
+def asked_of(
+    paths: Paths,
+    given: tuple[Features, Features] | None,
+    columns: Sequence[str] | None,
+    on_corrupt: OnCorrupt,
+    *,
+    raw: bool,
+) -> tuple[Features | None, Features]:
+    """What to read of each record, and of its feature lists."""
+    if raw:
+        return None, {}
+    if given is None:
+        inferred = infer_features(paths, on_corrupt=on_corrupt)
+        given = inferred, inferred.sequence_features
+    features, lists = given
+    if columns is None:
+        return dict(features), dict(lists)
+    missing = [name for name in columns if name not in features and name not in lists]
+    if missing:
+        there = ", ".join(map(repr, [*features, *lists]))
+        raise ValueError(f"no feature is called {missing[0]!r}; there are {there}")
+    return _only(features, columns), _only(lists, columns)
+
+
+def _only(features: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: features[name] for name in names if name in features}

@@ -1,0 +1,54 @@
+"""A dataset as columns, batch by batch: for files of tables, and for Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from tfreel.columns.arrow import Field
+from tfreel.columns.arrow_stream import field_of, stream_capsule
+from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.dataset.gather import gather, rows_of
+
+if TYPE_CHECKING:
+    from tfreel.dataset.dataset import Dataset
+
+_ROWS_AT_ONCE = 1024
+
+
+def merged(batch: Batch | SequenceBatch) -> Batch:
+    """Context and feature lists as columns side by side."""
+    if isinstance(batch, Batch):
+        return batch
+    return Batch({**dict(batch.context), **dict(batch.sequences)}, batch.num_rows)
+
+
+def batches_of(dataset: Dataset) -> Iterator[Batch]:
+    """The elements as columns; those of a dataset of single elements, many at a time.
+
+    Raises:
+        TypeError: They are not features by name.
+    """
+    for element in dataset if dataset._in_batches() else dataset.batch(_ROWS_AT_ONCE):
+        if isinstance(element, (Batch, SequenceBatch)):
+            yield merged(element)
+        elif isinstance(element, dict):
+            yield merged(gather(rows_of(element)))
+        else:
+            raise TypeError(f"columns need elements that are features by name, not {type(element).__name__}")
+
+
+def field_of_elements(dataset: Dataset) -> Field:
+    """What Arrow has to know of the columns: the type of the first batch, which all others must have."""
+    first = next(batches_of(dataset), None)
+    return field_of(Batch({}, 0) if first is None else first)
+
+
+def capsule_of_elements(dataset: Dataset) -> object:
+    """All elements as an Arrow stream. They are made as the consumer asks for them."""
+    batches = batches_of(dataset)
+    first = next(batches, None)
+    if first is None:
+        return stream_capsule(field_of(Batch({}, 0)), ())
+    return stream_capsule(field_of(first), chain((first,), batches))
