@@ -28,7 +28,7 @@ pytestmark = [
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A session of its own, with two workers, of which each task may fail once."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.fail("Spark needs Java 17 or newer: make system, or apt-get install openjdk-17-jre-headless")
+        pytest.fail("Spark needs Java 17 or newer: make system, or apt-get install default-jre-headless")
     patch = pytest.MonkeyPatch()
     patch.setenv("PYSPARK_PYTHON", sys.executable)
     patch.setenv("PYTHONWARNINGS", "ignore")  # of the workers: Spark and pandas are not at peace
