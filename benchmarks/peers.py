@@ -66,6 +66,12 @@ def grain() -> Any:
 
 
 @cache
+def pyspark() -> Any:
+    """PySpark, or None."""
+    return _load("pyspark", "pyspark")
+
+
+@cache
 def google_crc32c() -> Any:
     """google-crc32c, or None."""
     return _load("google_crc32c", "google-crc32c")

@@ -15,6 +15,7 @@ from jobs import (
     parse,
     photos,
     random_reads,
+    spark,
     write,
     write_large,
 )
@@ -36,6 +37,7 @@ JOBS = {
         photos,
         leaf,
         pack,
+        spark,
         imports,
         information,
     )
