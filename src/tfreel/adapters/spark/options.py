@@ -187,9 +187,7 @@ def _features(text: str) -> Mapping[str, Feature]:
         described = json.loads(text)
         return {str(name): from_json(feature) for name, feature in described.items()}
     except (AttributeError, TypeError) as error:
-        raise ValueError(
-            f"expected a JSON object of features, as tfreel schema --json has it: {error}"
-        ) from None
+        raise ValueError(f"expected a JSON object of features, as dataset.json has them: {error}") from None
 
 
 def _boolean(text: str) -> bool:
