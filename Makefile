@@ -9,6 +9,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null
 BROWSER_PROBE := command -v chromium > /dev/null
 FONT_PROBE := fc-list :lang=zh | grep -q .
+JAVA_PROBE := command -v java > /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
@@ -25,6 +26,7 @@ test: $(VENV)/test ## run the tests that need nothing heavy
 
 test-integrations: $(VENV)/integrations ## run the tests against TensorFlow, PyTorch, JAX, a browser and other peers
 	@$(BROWSER_PROBE) || (echo "the browser tests need Chromium: make system, or apt-get install chromium" && exit 1)
+	@$(JAVA_PROBE) || (echo "the tests of Spark need Java 17: make system, or apt-get install default-jre-headless" && exit 1)
 	$(BIN)/python -m pytest tests/integrations --ignore tests/integrations/test_torch.py --ignore-glob 'tests/integrations/test_ray*.py'
 	# By itself: it forks, and a process where JAX or TensorFlow has threads may hang then.
 	$(BIN)/python -m pytest tests/integrations/test_torch.py
@@ -49,11 +51,12 @@ check-core: $(VENV)/check
 	build/core/core_tests
 	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
 
-system: ## install the Debian packages that `make fuzz`, the browser tests and `make pictures` need; asks for root
-	@($(FUZZ_PROBE) && $(BROWSER_PROBE) && $(FONT_PROBE)) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends clang libclang-rt-dev chromium fontconfig fonts-wqy-microhei > /dev/null)
+system: ## install the Debian packages that `make fuzz`, the tests of Spark and of the browser, and `make pictures` need; asks for root
+	@($(FUZZ_PROBE) && $(BROWSER_PROBE) && $(FONT_PROBE) && $(JAVA_PROBE)) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends clang libclang-rt-dev chromium fontconfig fonts-wqy-microhei default-jre-headless > /dev/null)
 	@$(FUZZ_PROBE) && echo "clang and its fuzzer are there"
 	@$(BROWSER_PROBE) && echo "Chromium is there"
 	@$(FONT_PROBE) && echo "a Chinese font is there"
+	@$(JAVA_PROBE) && echo "Java is there"
 
 fuzz: $(VENV)/check ## let clang's fuzzer look for bytes that hurt the core; FUZZ_SECONDS=60 for each target
 	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang libclang-rt-dev" && exit 1)

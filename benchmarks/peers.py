@@ -72,6 +72,12 @@ def grain() -> Any:
 
 
 @cache
+def pyspark() -> Any:
+    """PySpark, or None."""
+    return _load("pyspark", "pyspark")
+
+
+@cache
 def pandas() -> Any:
     """pandas, or None."""
     return _load("pandas", "pandas")

@@ -31,6 +31,15 @@ def test_a_missing_framework_is_named_with_the_way_to_get_it(name: str) -> None:
     assert f"pip install 'tfreel[{name}]'" in done.stdout
 
 
+def test_missing_spark_is_named_with_the_way_to_get_it() -> None:
+    program = HIDDEN.replace("sys.modules[sys.argv[1]]", "sys.modules['pyspark']")
+    done = subprocess.run(
+        [sys.executable, "-c", program, "spark"], capture_output=True, text=True, check=True
+    )
+    assert "tfreel.adapters.spark needs PySpark 4.1 or newer" in done.stdout
+    assert "pip install 'tfreel[spark]'" in done.stdout
+
+
 def test_nothing_brings_a_framework_in_that_was_not_asked_for() -> None:
     program = "import json, sys, tfreel, tfreel.adapters.grain; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

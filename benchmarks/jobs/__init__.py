@@ -16,6 +16,7 @@ from jobs import (
     photos,
     random_reads,
     ray,
+    spark,
     statistics,
     tables,
     write,
@@ -42,6 +43,7 @@ JOBS = {
         tables,
         ray,
         pack,
+        spark,
         imports,
         information,
     )
