@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import tfreel
-from faulty_server import Site, serving
 from tfreel.storage.remote import retries
+
+from faulty_server import Site, serving
 
 RECORDS = [f"record {i} ".encode() * 100 for i in range(2000)]
 
