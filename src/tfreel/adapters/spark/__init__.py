@@ -10,7 +10,7 @@ from tfreel.adapters.needs import needs
 
 try:
     import pyarrow  # noqa: F401, ICN001 - Spark's data sources speak Arrow
-    from pyspark.sql.datasource import DataSourceArrowWriter  # noqa: F401 - which Spark 4.1 brought
+    from pyspark.sql.datasource import Filter  # noqa: F401 - which Spark 4.1 brought
 except ImportError as error:
     raise needs("PySpark 4.1 or newer, and pyarrow", "spark") from error
 
