@@ -128,6 +128,7 @@ def serving() -> Iterator[Site]:
     handler = type("Handler", (_Handler,), {"site": site})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    server.handle_error = lambda *_: None  # type: ignore[method-assign] - who broke off is not missed
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     site.url = f"http://127.0.0.1:{server.server_address[1]}"

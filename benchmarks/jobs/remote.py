@@ -1,0 +1,157 @@
+"""A shuffled epoch and random batches out of an object store: moto's S3, in a process of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from bench import Bench
+from harness import Entry, Line, Outcome, compare
+
+import tfreel
+
+NAME = "remote"
+TITLE = "18. Out of an object store (moto's S3 on this machine)"
+
+_SHARDS = 2
+_RECORD_BYTES = 16_000
+_WINDOW = 1024
+_BATCH = 64
+_PICKS = 256
+_SETTINGS = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1"}
+
+
+@dataclass(frozen=True)
+class Store:
+    """A set of shards in a bucket, and the order of an epoch."""
+
+    records: tfreel.Records
+    plan: tfreel.Dataset
+    order: list[int]
+
+
+def run(bench: Bench) -> Outcome:
+    """Against the file objects of s3fs, which is what other readers of TFRecords use."""
+    count = bench.amount(20_000, 1_000)
+    with _server() as endpoint:
+        os.environ.update({**_SETTINGS, "AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": endpoint})
+        store = _fill(count)
+        race = bench.race(
+            "shuffled epoch with a window",
+            [
+                Entry("tfreel.Dataset", _by_dataset),
+                Entry("s3fs, reading ahead", partial(_by_file_objects, "readahead"), "s3fs"),
+                Entry("s3fs, what is asked for", partial(_by_file_objects, "none"), "s3fs"),
+            ],
+            store,
+            sample=replace(store, order=store.order[:100]),
+            work=count,
+            unit="records",
+        )
+        trips = _round_trips(store)
+    lines = [
+        compare(
+            race, "s3fs", "tfreel.Dataset", "{fast} against the best of its file objects, {slow}", limit=5
+        ),
+        Line("round trips for each shard, random batch of 256 records", trips, "", limit=3, at_most=True),
+    ]
+    notes = [
+        f"{count:,} records of 16 KB in {_SHARDS} shards, window of {_WINDOW:,}, batches of {_BATCH}. s3fs"
+        " is given the offsets, and checks nothing; tfreel has its index, and checks all."
+    ]
+    return Outcome(NAME, TITLE, [race], lines, notes)
+
+
+def _fill(count: int) -> Store:
+    import s3fs
+
+    s3fs.S3FileSystem().mkdir("bench")
+    payload = np.random.default_rng(1).integers(0, 256, (count, _RECORD_BYTES), np.uint8)
+    with tfreel.ShardedWriter("s3://bench/train.tfrecord", shards=_SHARDS, mode="w") as out:
+        out.write_many(row.tobytes() for row in payload)
+    paths = "s3://bench/train.tfrecord"
+    records = tfreel.open(paths)
+    plan = tfreel.Dataset(paths, raw=True).shuffle(seed=3, window=_WINDOW)
+    order = plan._node.order.at(np.arange(count, dtype=np.uint64), 0)
+    return Store(records, plan, order.tolist())
+
+
+def _digest(batches: Iterator[list[bytes]]) -> str:
+    digest = hashlib.sha256()
+    for batch in batches:
+        for record in batch:
+            digest.update(record[:16])
+    return digest.hexdigest()
+
+
+def _by_dataset(store: Store) -> str:
+    return _digest(iter(store.plan.batch(_BATCH)))
+
+
+def _by_file_objects(cache: str, store: Store) -> str:
+    import s3fs
+
+    files = s3fs.S3FileSystem(skip_instance_cache=True)
+    opened: dict[str, Any] = {}
+
+    def batches() -> Iterator[list[bytes]]:
+        for start in range(0, len(store.order), _BATCH):
+            batch = []
+            for position in store.order[start : start + _BATCH]:
+                path, _, offset = store.records.place(position)
+                file = opened.get(path) or opened.setdefault(path, files.open(str(path), cache_type=cache))
+                file.seek(offset + 12)
+                batch.append(file.read(_RECORD_BYTES))
+            yield batch
+
+    return _digest(batches())
+
+
+def _round_trips(store: Store) -> float:
+    """How many requests a random batch takes for each shard that it touches, the look at it included."""
+    from tfreel.index.remote import spans
+
+    records = store.records
+    picks = np.random.default_rng(2).integers(0, len(records), _PICKS).astype(np.uint64)
+    files = np.searchsorted(records._starts, picks.astype(np.int64), "right") - 1
+    requests = [
+        1 + len(spans(index, picks[files == file] - np.uint64(records._start_list[file]))[0])
+        for file, index in enumerate(records._indexes)
+    ]
+    return float(max(requests))
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _wait(f"http://127.0.0.1:{port}/moto-api/")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _wait(url: str) -> None:
+    for _ in range(200):
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError(url)
