@@ -435,3 +435,24 @@ def test_a_command_says_in_one_line_that_nothing_is_there(memory: Any) -> None:
     assert done.exit_code == 2
     assert "memory://box/none.tfrecord" in done.output
     assert "Traceback" not in done.output
+
+
+# Tables and statistics --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_sets_in_a_store_are_scanned_divided_and_counted(memory: Any, indexed: bool) -> None:
+    rows = [{"n": i, "name": f"row {i}"} for i in range(1000)]
+    with tfreel.ShardedWriter("memory://sets/s.tfrecord", shards=3) as out:
+        for row in rows:
+            out.write(row)
+    if indexed:
+        tfreel.build_index("memory://sets/s-*.tfrecord")
+    scan = tfreel.scan("memory://sets/s-*.tfrecord", columns=["n"])
+    parts = [pickle.loads(pickle.dumps(part)) for part in scan.split(5 if indexed else 3)]
+    assert scan.count() == sum(part.count() for part in parts) == 1000
+    found = [int(n) for part in parts for batch in part.batches() for n in batch["n"]]
+    assert sorted(found) == list(range(1000))
+    assert tfreel.scan("memory://sets/s-*.tfrecord", where="n < 10").count() == 10
+    told = profile.stats("memory://sets/s-*.tfrecord")
+    assert (told.records, told.features["n"].numbers.max) == (1000, 999)

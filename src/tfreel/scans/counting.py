@@ -15,9 +15,9 @@ from tfreel.scans.chunks import chunks_of
 from tfreel.scans.options import Options
 from tfreel.scans.pieces import Piece, PieceReader
 from tfreel.scans.question import Question
-from tfreel.storage.files import LocalFile
 from tfreel.storage.manifest import MANIFEST_SUFFIX, read_manifest
 from tfreel.storage.names import manifest_beside
+from tfreel.storage.places import join, named_like, parent, size_of
 from tfreel.threads import Turn, in_threads
 
 
@@ -60,15 +60,15 @@ def _promised(pieces: Sequence[Piece]) -> dict[str, int]:
     """How many records manifests promise of files that are as long as they say."""
     manifests = {manifest_beside(piece.path) for piece in pieces} - {None}
     shards = {
-        os.path.join(os.path.dirname(manifest), os.path.basename(shard.name)): shard
+        join(parent(manifest), os.path.basename(shard.name)): shard
         for manifest in manifests
         if manifest is not None
-        for shard in read_manifest(manifest.removesuffix(MANIFEST_SUFFIX))
+        for shard in read_manifest(named_like(manifest, manifest.removesuffix(MANIFEST_SUFFIX)))
     }
     return {
         piece.path: shard.records
         for piece in pieces
-        if (shard := shards.get(piece.path)) is not None and LocalFile(piece.path).size == shard.bytes
+        if (shard := shards.get(piece.path)) is not None and size_of(piece.path) == shard.bytes
     }
 
 

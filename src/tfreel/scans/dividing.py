@@ -11,7 +11,7 @@ import numpy as np
 from tfreel.index.sidecar import FileIndex
 from tfreel.records.frames import Position
 from tfreel.scans.pieces import Piece
-from tfreel.storage.files import LocalFile
+from tfreel.storage.places import size_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Divisible:
     def of(cls, piece: Piece, index: FileIndex | None) -> Divisible:
         """The piece with what is known of its file."""
         if index is None:
-            return cls(piece, None, LocalFile(piece.path).size)
+            return cls(piece, None, size_of(piece.path))
         stop = piece.stop or Position(index.stream_bytes, len(index))
         piece = Piece(piece.path, piece.start, stop)
         if index.codec != "none":  # it would be inflated from its beginning for each part
