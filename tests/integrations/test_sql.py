@@ -234,11 +234,11 @@ def test_exit_codes_tell_bad_data_from_bad_questions() -> None:
     assert damaged.exit_code == 1
     assert "a-1.tfrecord: record" in damaged.stderr
     skipped = run(f"select count(*) as n from {FILES}", "--on-corrupt", "skip")
-    assert skipped.exit_code == 0
+    assert skipped.exit_code == 1
     assert "note: passed over: a-1.tfrecord: record" in skipped.stderr
     assert ROWS - 3 < json.loads(skipped.stdout)["n"] < ROWS
 
 
 def test_the_examples_run() -> None:
     assert doctest.testmod(tfreel_duckdb, extraglobs={"tfreel": tfreel}).failed == 0
-    assert prepare("select 1", text=True, external=False, on_corrupt="raise").failures == []
+    assert prepare("select 1", text=True, external=False, on_corrupt="raise").reading.failures == []

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from tfreel.columns.ragged import Ragged
 from tfreel.columns.strings import BytesColumn
 from tfreel.inference import InferredFeatures, infer_features
 from tfreel.records.read import OnCorrupt
+from tfreel.records.report import Report
 from tfreel.scans import Scan, scan
 from tfreel.scans.stream import with_warning
 
@@ -71,14 +72,29 @@ def sql(
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A connection that has the tables of a query, and what goes wrong in reading them.
+class Reading:
+    """How the reading of tables goes, of which DuckDB passes on no more than the text of an error.
 
-    DuckDB passes on our errors as text only.
+    Attributes:
+        failures: What it ended with.
+        reports: What was read, and passed over.
     """
 
+    failures: list[Exception] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether anything was passed over."""
+        return any(report.fault_count for report in self.reports)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A connection that has the tables of a query, and what is to be known of reading them."""
+
     connection: duckdb.DuckDBPyConnection
-    failures: list[Exception]
+    reading: Reading
 
 
 def prepare(query: str, *, text: bool, external: bool, on_corrupt: OnCorrupt) -> Prepared:
@@ -87,9 +103,9 @@ def prepare(query: str, *, text: bool, external: bool, on_corrupt: OnCorrupt) ->
     statements = connection.extract_statements(query)
     if len(statements) != 1 or (not external and statements[0].type != duckdb.StatementType.SELECT):
         raise ValueError("the query must be one SELECT statement")
-    failures: list[Exception] = []
+    reading = Reading()
     names = sorted(filter(_is_files, _table_names(connection, query)))
-    tables = [_Table.of(i, name, on_corrupt, failures, text=text) for i, name in enumerate(names)]
+    tables = [_Table.of(i, name, on_corrupt, reading, text=text) for i, name in enumerate(names)]
     for table in tables:
         table.show_to(connection, table.scan, table.scan.columns)
     plan = _plan_of(connection, query) if tables else Plan()
@@ -99,7 +115,7 @@ def prepare(query: str, *, text: bool, external: bool, on_corrupt: OnCorrupt) ->
         for condition in plan.conditions_of(table.number, table.whole_numbers()):
             narrow = narrow.where(condition)
         table.show_to(connection, narrow, columns)
-    return Prepared(connection, failures)
+    return Prepared(connection, reading)
 
 
 def _settings(*, external: bool) -> dict[str, Any]:
@@ -149,7 +165,7 @@ class _Stream:
 
     scan: Scan
     names: dict[str, str]
-    failures: list[Exception]
+    reading: Reading
 
     def _renamed(self, batch: Batch) -> Batch:
         return Batch({self.names[name]: column for name, column in batch.items()}, batch.num_rows)
@@ -161,10 +177,12 @@ class _Stream:
         return stream_capsule(field_of(self._renamed(self.scan.empty)), self._batches())
 
     def _batches(self) -> Iterator[Batch]:
+        batches = self.scan.batches()
+        self.reading.reports.append(batches.report)
         try:
-            yield from map(self._renamed, with_warning(self.scan.batches()))
+            yield from map(self._renamed, with_warning(batches))
         except Exception as error:
-            self.failures.append(error)
+            self.reading.failures.append(error)
             raise
 
 
@@ -176,7 +194,7 @@ class _Table:
         number: Which of all such names this is.
         name: What the query calls them.
         scan: Their records, single numbers first: to count rows, DuckDB reads the first column.
-        failures: Takes what goes wrong in reading.
+        reading: Takes down how it is read.
         single: The features with one value in each record that has them.
         texts: The features that are text.
     """
@@ -184,13 +202,13 @@ class _Table:
     number: int
     name: str
     scan: Scan
-    failures: list[Exception]
+    reading: Reading
     single: frozenset[str]
     texts: frozenset[str]
 
     @classmethod
     def of(
-        cls, number: int, name: str, on_corrupt: OnCorrupt, failures: list[Exception], *, text: bool
+        cls, number: int, name: str, on_corrupt: OnCorrupt, reading: Reading, *, text: bool
     ) -> _Table:
         """The table for a name in a query."""
         found = infer_features(name, on_corrupt=on_corrupt)
@@ -199,7 +217,7 @@ class _Table:
         first = [name for name, column in table.empty.items() if _is_single_number(column)]
         others = [name for name in table.columns if name not in first]
         texts = texts_in(found) if text else frozenset()
-        return cls(number, name, table.select([*first, *others]), failures, _singles_in(found), texts)
+        return cls(number, name, table.select([*first, *others]), reading, _singles_in(found), texts)
 
     def whole_numbers(self) -> dict[int, str]:
         """By number, the columns that conditions may be asked of before rows are decoded."""
@@ -214,10 +232,10 @@ class _Table:
     def show_to(self, connection: Any, source: Scan, decoded: list[str]) -> None:
         """Has the query see the records of `source`. What it does not decode is an error to touch."""
         ids = {name: f"t{self.number}c{i}" for i, name in enumerate(self.scan.columns)}
-        everything = _Stream(self.scan, ids, self.failures)
+        everything = _Stream(self.scan, ids, self.reading)
         connection.register(f"t{self.number}_all", everything)
         kinds = connection.sql(f"SELECT * FROM t{self.number}_all LIMIT 0").types  # noqa: S608 - our own name
-        connection.register(f"t{self.number}", _Stream(source, ids, self.failures))
+        connection.register(f"t{self.number}", _Stream(source, ids, self.reading))
         cells = []
         for name, kind in zip(self.scan.columns, kinds, strict=True):
             stored = ids[name] if name in decoded else f"CAST(error('{_NOT_DECODED}') AS {kind})"
