@@ -13,7 +13,7 @@ from harness import Entry, Line, Outcome, UnequalError
 from rows import WANTED
 
 NAME = "ray"
-TITLE = "19. Read records of 20 numbers with Ray Data, two processors"
+TITLE = "20. Read records of 20 numbers with Ray Data, two processors"
 
 _BAR = 100
 _SLOW_RECORDS = 4_000

@@ -19,7 +19,7 @@ from harness import Entry, Outcome, compare
 from jobs.parse import shards
 
 NAME = "spark"
-TITLE = "19. Rows of 20 numbers, read by Spark with two workers"
+TITLE = "21. Rows of 20 numbers, read by Spark with two workers"
 
 _INTS = [f"int_{i}" for i in range(10)]
 _FLOATS = [f"float_{i}" for i in range(10)]

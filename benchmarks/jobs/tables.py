@@ -13,7 +13,7 @@ from harness import Entry, Outcome, compare
 import tfreel
 
 NAME = "tables"
-TITLE = "18. Filter and select with Polars"
+TITLE = "19. Filter and select with Polars"
 
 # Of each kind of rows: what to filter by, its value, and what to select.
 _QUESTIONS: dict[str, tuple[str, str, int, list[str]]] = {
