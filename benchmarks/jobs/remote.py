@@ -120,13 +120,14 @@ def _by_file_objects(cache: str, store: Store) -> str:
 
 def _round_trips(store: Store) -> float:
     """How many requests a random batch takes for each shard that it touches, the look at it included."""
-    from tfreel.index.remote import spans
+    from tfreel.index.remote import bounds
+    from tfreel.index.spans import planned
 
     records = store.records
     picks = np.random.default_rng(2).integers(0, len(records), _PICKS).astype(np.uint64)
     files = np.searchsorted(records._starts, picks.astype(np.int64), "right") - 1
     requests = [
-        1 + len(spans(index, picks[files == file] - np.uint64(records._start_list[file]))[0])
+        1 + len(planned(*bounds(index, picks[files == file] - np.uint64(records._start_list[file])))[0])
         for file, index in enumerate(records._indexes)
     ]
     return float(max(requests))

@@ -207,9 +207,7 @@ class _Table:
     texts: frozenset[str]
 
     @classmethod
-    def of(
-        cls, number: int, name: str, on_corrupt: OnCorrupt, reading: Reading, *, text: bool
-    ) -> _Table:
+    def of(cls, number: int, name: str, on_corrupt: OnCorrupt, reading: Reading, *, text: bool) -> _Table:
         """The table for a name in a query."""
         found = infer_features(name, on_corrupt=on_corrupt)
         lists = found.sequence_features

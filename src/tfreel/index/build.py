@@ -17,6 +17,7 @@ from tfreel.engines import Engine, gathered, is_local
 from tfreel.errors import StaleIndexError, TfreelWarning
 from tfreel.index.remote import RemoteRecords
 from tfreel.index.sidecar import U32, U64, FileIndex, find_sidecars, read_sidecar, write_sidecar
+from tfreel.index.spans import Spans
 from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.parts import Progress, visit_in_parts
@@ -290,7 +291,7 @@ def _samples_match(file: File, index: FileIndex) -> bool:
         return True
     picks = np.unique(np.linspace(0, len(index) - 1, _SAMPLES).astype(np.uint64))
     if isinstance(file, ObjectFile):
-        return isinstance(RemoteRecords(file, index).fetch(picks), list)
+        return isinstance(RemoteRecords(file, index, Spans()).fetch(picks), list)
     records = _core.IndexedFile(file.descriptor, index.offsets, index.lengths, index.checksums)
     while len(picks):
         with naming(file.path):

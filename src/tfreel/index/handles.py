@@ -16,6 +16,7 @@ from tfreel.errors import StaleIndexError, TfreelError, TfreelWarning
 from tfreel.index.remote import RemoteRecords
 from tfreel.index.seek import Seekable, open_seekable
 from tfreel.index.sidecar import U64, FileIndex
+from tfreel.index.spans import Spans
 from tfreel.records.report import Fault, describe
 from tfreel.storage.files import LocalFile
 from tfreel.storage.paths import display
@@ -159,11 +160,15 @@ class RemoteHandle(Handle):
 
     _file: ObjectFile
 
+    def __init__(self, path: str, index: FileIndex, threads: int, spans: Spans) -> None:
+        self._spans = spans
+        super().__init__(path, index, threads)
+
     def _open(self, path: str) -> None:
         if not isinstance(path, Url):
             raise TypeError(path)
         self._file = ObjectFile(path)
-        self._remote = RemoteRecords(self._file, self._index)
+        self._remote = RemoteRecords(self._file, self._index, self._spans)
 
     def fetch_one(self, pick: int) -> bytes:
         """The record at `pick`."""
@@ -220,6 +225,7 @@ class Handles:
         self._indexes = indexes
         self._lock = threading.Lock()
         self._open: OrderedDict[int, Handle] = OrderedDict()
+        self._spans = Spans()
         renew_after_fork(self)
 
     def after_fork(self) -> None:
@@ -230,12 +236,15 @@ class Handles:
         with self._lock:
             handle = self._open.get(file)
             if handle is None:
-                path = self._files[file]
-                kind = RemoteHandle if isinstance(path, Url) else Handle
-                handle = kind(path, self._indexes[file], self._threads)
+                handle = self._opened(self._files[file], self._indexes[file])
                 self._open[file] = handle
                 while len(self._open) > 1 and sum(h.weight for h in self._open.values()) > _MOST_OPEN_FILES:
                     self._open.popitem(last=False)
             else:
                 self._open.move_to_end(file)
             return handle
+
+    def _opened(self, path: str, index: FileIndex) -> Handle:
+        if isinstance(path, Url):
+            return RemoteHandle(path, index, self._threads, self._spans)
+        return Handle(path, index, self._threads)

@@ -10,37 +10,33 @@ import numpy as np
 
 from tfreel import _core
 from tfreel.index.sidecar import U64, FileIndex
+from tfreel.index.spans import Bounds, Span, Spans
 from tfreel.storage.remote.objects import ObjectFile
 
 _FRAME_BYTES = 16
-# A gap this wide is read sooner than another request is answered. Where that would be to read far more than
-# is wanted, narrower ones: bytes cost as well.
-_MERGE_BYTES = (1 << 20, 1 << 18, 1 << 16)
-_MOST_TIMES = 8
-_FREE_BYTES = 16 << 20
-_SPAN_BYTES = 16 << 20
 _ENOUGH_BYTES = 64 << 20
 
 
 class RemoteRecords:
     """The records of an object. What is fetched is checked as everything is, against checksums and index."""
 
-    def __init__(self, file: ObjectFile, index: FileIndex) -> None:
+    def __init__(self, file: ObjectFile, index: FileIndex, spans: Spans) -> None:
         self._file = file
         self._index = index
+        self._spans = spans
 
     def fetch(self, picks: U64) -> list[_core.Block] | _core.Fault:
         """The records at `picks`, or the first of them if they are very many; or what is wrong with one."""
         picks = self._enough(picks)
-        begins, ends = spans(self._index, picks)
+        begins, ends = bounds(self._index, picks)
+        spans = self._spans.get(self._file, begins, ends)
         with _Scratch(self._file.size) as scratch:
-            scratch.fill(begins, self._file.read_ranges(begins, ends))
+            scratch.fill(spans, begins, ends)
             return self._blocks(scratch.descriptor, picks)
 
     def forget(self, picks: U64) -> None:
         """Sees to it that these records come from the store next time."""
-        for begin, end in zip(*spans(self._index, picks), strict=True):
-            self._file.forget_cache(begin, end - begin)
+        self._spans.forget(self._file, *bounds(self._index, picks))
 
     def _enough(self, picks: U64) -> U64:
         sizes = np.cumsum(self._index.lengths[picks] + np.uint64(_FRAME_BYTES))
@@ -75,11 +71,23 @@ class _Scratch:
                 self.descriptor = os.dup(file.fileno())
         os.ftruncate(self.descriptor, size)
 
-    def fill(self, begins: Sequence[int], pieces: Sequence[memoryview]) -> None:
-        for begin, piece in zip(begins, pieces, strict=True):
-            written = 0
-            while written < len(piece):
-                written += os.pwrite(self.descriptor, piece[written:], begin + written)
+    def fill(self, spans: Sequence[Span], begins: Bounds, ends: Bounds) -> None:
+        """Puts these ranges in place, which are in order, out of what was fetched."""
+        apart = np.flatnonzero(begins[1:] != ends[:-1]) + 1
+        firsts = begins[np.concatenate([[0], apart])]
+        lasts = ends[np.concatenate([apart, [len(ends)]]) - 1]
+        for span in spans:
+            content = span.content()
+            if content is None:
+                continue
+            for i in np.flatnonzero((firsts < span.end) & (lasts > span.begin)).tolist():
+                begin, end = max(int(firsts[i]), span.begin), min(int(lasts[i]), span.end)
+                self._write(content[begin - span.begin : end - span.begin], begin)
+
+    def _write(self, piece: memoryview, at: int) -> None:
+        while len(piece):
+            written = os.pwrite(self.descriptor, piece, at)
+            piece, at = piece[written:], at + written
 
     def __enter__(self) -> Self:
         return self
@@ -88,22 +96,8 @@ class _Scratch:
         os.close(self.descriptor)
 
 
-def spans(index: FileIndex, picks: U64) -> tuple[list[int], list[int]]:
-    """The ranges to fetch for some records: what lies close together in one, but none of them very long."""
+def bounds(index: FileIndex, picks: U64) -> tuple[Bounds, Bounds]:
+    """Where records begin and end, each once, in the order of the object."""
     order = np.unique(picks)
     begins = index.offsets[order].astype(np.int64)
-    ends = begins + index.lengths[order].astype(np.int64) + _FRAME_BYTES
-    most = _MOST_TIMES * int((ends - begins).sum()) + _FREE_BYTES
-    for gap in _MERGE_BYTES:
-        apart = np.flatnonzero(begins[1:] - ends[:-1] > gap) + 1
-        firsts = begins[np.concatenate([[0], apart])]
-        lasts = ends[np.concatenate([apart, [len(ends)]]) - 1]
-        if int((lasts - firsts).sum()) <= most:
-            break
-    cut_begins: list[int] = []
-    cut_ends: list[int] = []
-    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-        cuts = [*range(first, last, _SPAN_BYTES), last]
-        cut_begins += cuts[:-1]
-        cut_ends += cuts[1:]
-    return cut_begins, cut_ends
+    return begins, begins + index.lengths[order].astype(np.int64) + _FRAME_BYTES
