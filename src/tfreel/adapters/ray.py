@@ -14,10 +14,10 @@ try:
 except ImportError:
     raise needs("Ray Data", "ray") from None
 
-from tfreel.adapters.commits import NewSet
 from tfreel.adapters.ray_read import Datasource
 from tfreel.adapters.ray_write import Datasink
 from tfreel.columns.parse import Features
+from tfreel.commits import NewSet
 from tfreel.engines.ray import as_it_was
 from tfreel.records.read import OnCorrupt
 from tfreel.scans import scan

@@ -11,7 +11,7 @@ import pyarrow as pa
 import ray.data
 from ray.data.block import BlockAccessor
 
-from tfreel.adapters.commits import NewSet, Part
+from tfreel.commits import NewSet, Part
 from tfreel.engines.ray import refuse_other_version
 from tfreel.records.write import Writer
 
@@ -49,7 +49,7 @@ class Datasink(ray.data.Datasink):
                 if out is None:
                     out = stack.enter_context(parts.writer(ctx.task_idx))
                 out.write_batch(table)
-        return None if out is None else parts.written(ctx.task_idx, out)
+        return None if out is None else Part.of(ctx.task_idx, out)
 
     def on_write_complete(self, write_result: Any) -> None:
         """Publishes what the workers wrote, on the driver."""

@@ -26,6 +26,7 @@ from tfreel.adapters.spark.columns import (
 )
 from tfreel.adapters.spark.filters import condition_for
 from tfreel.adapters.spark.options import ReadingOptions
+from tfreel.commits import files_in
 from tfreel.errors import FeatureMismatchError
 from tfreel.features.kinds import Feature, RaggedFeature
 from tfreel.index.build import named_files
@@ -35,7 +36,6 @@ from tfreel.scans import Scan, scan
 from tfreel.scans.chunks import Chunk, chunks_of
 from tfreel.scans.pieces import Piece, PieceReader, Span
 from tfreel.scans.question import Question
-from tfreel.storage.jobs import files_in
 
 _PARTITION_BYTES = 128 << 20  # as large as Spark makes them of files that it knows
 _MANY_FILES = 1000  # from here on, several small ones may share a partition

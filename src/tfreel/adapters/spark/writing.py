@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +14,11 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from tfreel.adapters.spark import versions
 from tfreel.adapters.spark.columns import Column, columns_of, record_type_of
 from tfreel.adapters.spark.options import RecordType, WritingOptions
+from tfreel.commits import Job, Part
 from tfreel.compression import Codec
 from tfreel.examples.encode import encode_sequence
 from tfreel.features.kinds import DType
 from tfreel.records.write import Writer
-from tfreel.storage.jobs import Attempt, Job
 
 # Of arrays: what is too large for a float32 must be seen before it is rounded.
 _DTYPES: dict[DType, Any] = {"int64": np.int64, "float32": np.float64, "bytes": np.bytes_}
@@ -28,9 +27,9 @@ _SUFFIXES: dict[Codec, str] = {"none": ".tfrecord", "gzip": ".tfrecord.gz", "zli
 
 @dataclass
 class Written(WriterCommitMessage):
-    """What a task tells the driver."""
+    """What a task tells the driver: what it wrote, if it had any rows."""
 
-    attempt: Attempt
+    part: Part | None
 
 
 class RecordWriter(DataSourceArrowWriter):
@@ -60,20 +59,20 @@ class RecordWriter(DataSourceArrowWriter):
         batches = (batch for batch in iterator if batch.num_rows)
         first = next(batches, None)
         if first is None:
-            return Written(Attempt(number, None, 0, 0))
+            return Written(None)
         path = self._job.file(number, task.taskAttemptId())
         put = self._put()
         with Writer(path, mode="w", compression=self._options.codec, level=self._options.level) as out:
             put(out, first)
             for batch in batches:
                 put(out, batch)
-        return Written(Attempt(number, os.path.basename(path), out.records_written, os.path.getsize(path)))
+        return Written(Part.of(number, out))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Makes what the tasks wrote what the folder holds; called on the driver when all are done."""
-        attempts = [message.attempt for message in messages if isinstance(message, Written)]
+        written = (message.part for message in messages if isinstance(message, Written))
         tool = {"tool": f"tfreel {self._version}", "source": {"kind": "spark", "path": None}}
-        self._job.commit(attempts, tool)
+        self._job.commit((part for part in written if part is not None), tool)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Removes what the tasks wrote; called on the driver when one has failed for good."""

@@ -12,17 +12,16 @@ from pathlib import Path
 import pytest
 
 import tfreel
-from tfreel.storage import jobs
-from tfreel.storage.jobs import Attempt, Job, files_in
+from tfreel.commits import Job, Part, files_in, folders
 
 FACTS = {"tool": "tests", "source": {"kind": "spark", "path": None}}
 
 
-def written(job: Job, task: int, records: list[bytes], attempt: int = 0) -> Attempt:
+def written(job: Job, task: int, records: list[bytes], attempt: int = 0) -> Part:
     path = job.file(task, attempt)
     with tfreel.Writer(path) as out:
         out.write_many(records)
-    return Attempt(task, os.path.basename(path), len(records), os.path.getsize(path))
+    return Part(task, os.path.basename(path), len(records), os.path.getsize(path))
 
 
 def begin(path: str = "out", *, replace: bool = False) -> Job:
@@ -41,7 +40,7 @@ def held(path: str = "out") -> list[bytes]:
 
 def test_nothing_is_seen_before_the_commit_and_all_of_it_afterwards() -> None:
     job = begin()
-    attempts = [written(job, 1, [b"c"]), written(job, 0, [b"a", b"b"]), Attempt(2, None, 0, 0)]
+    attempts = [written(job, 1, [b"c"]), written(job, 0, [b"a", b"b"])]
     assert os.listdir("out") == ["_temporary"]
     with pytest.raises(FileNotFoundError, match="did not finish"):
         files_in("out")
@@ -116,13 +115,13 @@ def dying_at(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     left = [number]
     for name in STEPS:
 
-        def step(*args: object, real: object = getattr(jobs, name), **options: object) -> object:
+        def step(*args: object, real: object = getattr(folders, name), **options: object) -> object:
             left[0] -= 1
             if left[0] < 0:
                 raise Killed
             return real(*args, **options)  # type: ignore[operator]
 
-        monkeypatch.setattr(jobs, name, step)
+        monkeypatch.setattr(folders, name, step)
 
 
 @pytest.mark.parametrize("replace", [False, True])

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tfreel.commits.parts import Part
 from tfreel.storage.dataset_folder import MANIFEST_NAME, Folder, manifest_content, read_folder
 from tfreel.storage.manifest import Shard
 from tfreel.storage.names import SIDECAR_SUFFIXES, natural_key
@@ -31,23 +32,6 @@ _TEMPORARY = "_temporary"
 _LOCK = "_lock"
 _JOURNAL = "commit.json"
 _PART = "part-"
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What one attempt at a task wrote.
-
-    Attributes:
-        task: The number of the task.
-        file: The name of the file below the job's folder; None if there were no rows.
-        records: How many records it holds.
-        bytes: How large it is.
-    """
-
-    task: int
-    file: str | None
-    records: int
-    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +76,25 @@ class Job:
             )
         return os.path.join(self._place, f"{_PART}{task:05d}-attempt-{attempt}{self.suffix}")
 
-    def commit(self, attempts: Iterable[Attempt], facts: Mapping[str, Any]) -> None:
-        """Makes the files of these attempts what the folder holds. To commit again does no harm.
+    def commit(self, parts: Iterable[Part], facts: Mapping[str, Any]) -> None:
+        """Makes these files what the folder holds. To commit again does no harm.
 
         Args:
-            attempts: One for each task.
+            parts: One for each task that has rows.
             facts: What else the manifest is to say.
 
         Raises:
             ValueError: A task is there twice.
-            FileNotFoundError: The file of an attempt is not there.
+            FileNotFoundError: One of the files is not there.
             FileExistsError: What is there may not be replaced, or added to.
         """
-        parts = self._parts(attempts)
+        moves = self._moves(parts)
         with _alone(self.path):
             for journal in _journals(self.path):
                 if journal.job != self.key:
                     journal.settle(self.path)
             if not _is_done(self.path, self.key):
-                self._publish(parts, facts)
+                self._publish(moves, facts)
             _settle(self.path, self.key)
             write_atomically(os.path.join(self.path, SUCCESS_NAME), b"")
         _leave(self.path, self.key)
@@ -126,31 +110,30 @@ class Job:
     def _place(self) -> str:
         return os.path.join(self.path, _TEMPORARY, self.key)
 
-    def _parts(self, attempts: Iterable[Attempt]) -> list[tuple[str, Shard]]:
+    def _moves(self, parts: Iterable[Part]) -> list[tuple[str, Shard]]:
         """Where each file is, and what it is going to be, in the order of the tasks."""
-        by_task: dict[int, Attempt] = {}
-        for attempt in attempts:
-            if by_task.setdefault(attempt.task, attempt) is not attempt:
-                raise ValueError(f"task {attempt.task} is there twice: one of its attempts must be chosen")
+        by_task: dict[int, Part] = {}
+        for part in parts:
+            if by_task.setdefault(part.task, part) is not part:
+                raise ValueError(f"task {part.task} is there twice: one of its attempts must be chosen")
         return [
             (
-                os.path.join(self._place, os.path.basename(attempt.file)),
-                Shard(f"{_PART}{task:05d}-{self.key}{self.suffix}", attempt.records, attempt.bytes),
+                os.path.join(self._place, os.path.basename(part.name)),
+                Shard(f"{_PART}{task:05d}-{self.key}{self.suffix}", part.records, part.bytes),
             )
-            for task, attempt in sorted(by_task.items())
-            if attempt.file is not None
+            for task, part in sorted(by_task.items())
         ]
 
-    def _publish(self, parts: list[tuple[str, Shard]], facts: Mapping[str, Any]) -> None:
+    def _publish(self, moves: list[tuple[str, Shard]], facts: Mapping[str, Any]) -> None:
         _refuse(self.path, replace=self.replace)
         before = _folder(self.path)
         old = [name for name in _visible(self.path) if self.key not in name]
-        new = [shard for _, shard in parts]
+        new = [shard for _, shard in moves]
         journal = _Journal(self.key, tuple(shard.name for shard in new), tuple(old) if self.replace else ())
         write_atomically(os.path.join(self._place, _JOURNAL), journal.content())
         with suppress(FileNotFoundError):
             os.unlink(os.path.join(self.path, SUCCESS_NAME))
-        for source, shard in parts:
+        for source, shard in moves:
             _move(source, os.path.join(self.path, shard.name), shard.bytes)
         sync_directory(self.path)
         if self.replace or before is not None or not old:

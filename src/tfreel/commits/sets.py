@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tfreel.commits.parts import Part
 from tfreel.errors import TfreelError
 from tfreel.records.shards import files_of_set, refuse_set
 from tfreel.records.write import Writer
@@ -28,23 +29,6 @@ from tfreel.storage.publish import forget_index, sync_directory, write_atomicall
 
 _DECISION = "decision.json"
 _LOCK = "lock"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A file that a worker wrote.
-
-    Attributes:
-        task: The piece of work that it is of: of several attempts at one, the first counts.
-        name: Of the file.
-        records: How many are in it.
-        bytes: How large it is.
-    """
-
-    task: int
-    name: str
-    records: int
-    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +53,6 @@ class Parts:
         """The writer of a new attempt at a task."""
         path = os.path.join(self.folder, f"part-{task:06d}-{os.urandom(8).hex()}{self.suffix}")
         return Writer(path, mode="x", compression=self.compression, level=self.level, durable=self.durable)
-
-    def written(self, task: int, writer: Writer) -> Part:
-        """What a writer that is closed has written."""
-        size = os.path.getsize(writer.path)
-        return Part(task, os.path.basename(writer.path), writer.records_written, size)
 
 
 class NewSet:
@@ -116,7 +95,7 @@ class NewSet:
         self._lock = _locked(self.parts.folder)
 
     def publish(self, parts: Iterable[Part]) -> None:
-        """Makes a set of parts, and ends the work. The order is that of their tasks."""
+        """Makes a set of parts, the first of each task, in their order; and ends the work."""
         chosen: dict[int, Part] = {}
         for part in parts:
             chosen.setdefault(part.task, part)
@@ -137,7 +116,7 @@ class NewSet:
         """The one part of a set without records."""
         with self.parts.writer(0) as out:
             pass
-        return self.parts.written(0, out)
+        return Part.of(0, out)
 
     def abort(self) -> None:
         """Removes all parts, unless it was decided to publish them."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tfreel
-from tfreel.adapters import commits
-from tfreel.adapters.commits import NewSet, Part, Parts, settle
+from tfreel.commits import NewSet, Part, sets
+from tfreel.commits.sets import Parts, settle
 
 
 def begun(**options: object) -> NewSet:
@@ -22,7 +22,7 @@ def begun(**options: object) -> NewSet:
 def attempt(parts: Parts, task: int, *records: bytes) -> Part:
     with parts.writer(task) as out:
         out.write_many(records)
-    return parts.written(task, out)
+    return Part.of(task, out)
 
 
 def there() -> list[str]:
@@ -138,8 +138,8 @@ def test_a_driver_killed_at_any_step_leaves_a_whole_set_or_none(
             "_remove_others",
             "_require_whole",
         ):
-            patch.setattr(commits, name, dying(getattr(commits, name)))
-        patch.setattr(commits.shutil, "rmtree", dying(commits.shutil.rmtree))
+            patch.setattr(sets, name, dying(getattr(sets, name)))
+        patch.setattr(sets.shutil, "rmtree", dying(sets.shutil.rmtree))
         try:
             new.publish(parts)
         except Killed:
@@ -157,7 +157,7 @@ def test_a_newer_set_is_not_harmed_by_what_an_older_driver_left(monkeypatch: pyt
     new = begun()
     part = attempt(new.parts, 0, b"a")
     with monkeypatch.context() as patch:
-        patch.setattr(commits.shutil, "rmtree", lambda _: None)
+        patch.setattr(sets.shutil, "rmtree", lambda _: None)
         new.publish([part])
     with tfreel.ShardedWriter("out/train.tfrecord", shards=1, mode="w") as out:
         out.write(b"newer")
