@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tfreel.columns.wording import name_in_words, value_in_words
+
 _COLUMN = re.compile(r"t(\d+)c(\d+)")
 _COMPARED = re.compile(r"t(\d+)c(\d+) (=|!=|<|<=|>|>=) (-?\d+)")
 _BETWEEN = re.compile(r"t(\d+)c(\d+) BETWEEN (-?\d+) AND (-?\d+)")
-_LARGEST = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,17 @@ def _in_words(text: str, names: Mapping[int, str]) -> str | None:
         return None if None in said else " or ".join(f"({words})" for words in said)
     plain = _stripped(text)
     if found := _COMPARED.fullmatch(plain):
-        name, numbers = names.get(int(found[2])), [int(found[4])]
+        column, numbers = names.get(int(found[2])), [int(found[4])]
         words = f"{{0}} {'==' if found[3] == '=' else found[3]} {found[4]}"
     elif found := _BETWEEN.fullmatch(plain):
-        name, numbers = names.get(int(found[2])), [int(found[3]), int(found[4])]
+        column, numbers = names.get(int(found[2])), [int(found[3]), int(found[4])]
         words = f"{{0}} >= {found[3]} and {{0}} <= {found[4]}"
     else:
         return None
-    if name is None or "`" in name or not all(-_LARGEST <= number < _LARGEST for number in numbers):
+    name = None if column is None else name_in_words(column)
+    if name is None or None in (value_in_words(number, "int64") for number in numbers):
         return None
-    return words.format(f"`{name}`")
+    return words.format(name)
 
 
 def _parts(text: str, joint: str) -> list[str]:

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from tfreel.columns.wording import name_in_words, value_in_words
 from tfreel.features.kinds import FixedLenFeature
 
 _SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _TURNED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
-_LARGEST = 1 << 63
-_LARGEST_FLOAT = 3e38  # where there is no need to think of infinity
 
 
 def columns_of(predicate: Any, names: list[str]) -> list[str]:
@@ -73,41 +70,23 @@ def _comparison(operation: str, left: Any, right: Any, features: Mapping[str, An
         left, right, operation = right, left, _TURNED[operation]
     if type(left).__name__ != "ColumnExpr" or type(right).__name__ != "LiteralExpr":
         return None
-    value = _literal(right.value, features.get(left.name))
-    return None if value is None else f"({_quoted(left.name)} {_SIGNS[operation]} {value})"
+    name, value = name_in_words(left.name), _literal(right.value, features.get(left.name))
+    return None if name is None or value is None else f"({name} {_SIGNS[operation]} {value})"
 
 
 def _membership(operation: str, predicate: Any, features: Mapping[str, Any]) -> str | None:
     given = getattr(predicate.right, "value", None)
     if type(predicate.left).__name__ != "ColumnExpr" or not isinstance(given, (list, tuple)) or not given:
         return None
+    name = name_in_words(predicate.left.name)
     values = [_literal(value, features.get(predicate.left.name)) for value in given]
-    if None in values:
+    if name is None or None in values:
         return None
     word = "in" if operation == "in" else "not in"
-    return f"({_quoted(predicate.left.name)} {word} [{', '.join(filter(None, values))}])"
-
-
-def _quoted(name: str) -> str:
-    return f"`{name}`"
+    return f"({name} {word} [{', '.join(filter(None, values))}])"
 
 
 def _literal(value: Any, feature: Any) -> str | None:
     """A value that is compared with a feature of which every record has one; None if it is another case."""
-    if not isinstance(feature, FixedLenFeature) or feature.shape != () or isinstance(value, bool):
-        return None
-    if feature.dtype == "int64":
-        return str(int(value)) if isinstance(value, int) and -_LARGEST <= value < _LARGEST else None
-    if feature.dtype == "float32":
-        # A number between two floats is compared as it is by one side, and rounded by the other.
-        plain = isinstance(value, (int, float)) and abs(value) < _LARGEST_FLOAT
-        return repr(float(value)) if plain and float(np.float32(value)) == value else None
-    if isinstance(value, bytes):
-        try:
-            value = value.decode()
-        except UnicodeDecodeError:
-            return None
-    if not isinstance(value, str):
-        return None
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    single = isinstance(feature, FixedLenFeature) and feature.shape == ()
+    return value_in_words(value, feature.dtype) if single else None

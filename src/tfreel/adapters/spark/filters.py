@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from pyspark.sql import datasource as spark
 from pyspark.sql.types import BooleanType
 
 from tfreel.adapters.spark.columns import Column
+from tfreel.columns.wording import name_in_words, value_in_words
 
 _SIGNS: dict[type[Any], str] = {
     spark.EqualTo: "==",
@@ -30,9 +29,9 @@ def condition_for(filter_: spark.Filter, columns: Iterable[Column]) -> str | Non
     """
     path = getattr(filter_, "attribute", ())
     column = next((c for c in columns if (c.name,) == path and c.depth == 0), None)
-    if column is None or "`" in column.name:
+    name = None if column is None else name_in_words(column.name)
+    if column is None or name is None:
         return None
-    name = f"`{column.name}`"
     if isinstance(filter_, (spark.IsNull, spark.IsNotNull)):
         asked = _ANY_VALUE.get(column.dtype)
         turned = "not " if isinstance(filter_, spark.IsNull) else ""
@@ -50,21 +49,4 @@ def condition_for(filter_: spark.Filter, columns: Iterable[Column]) -> str | Non
 
 
 def _literal(value: Any, column: Column) -> str | None:
-    """A value as it is written in a condition; None if it cannot be, or would not be the same there."""
-    if isinstance(column.type, BooleanType) or isinstance(value, bool):
-        return None
-    if column.dtype == "int64":
-        return str(value) if isinstance(value, int) else None
-    if column.dtype == "float32":
-        # A condition compares float32 with float32, Spark perhaps with a double between two of them.
-        exact = isinstance(value, (int, float)) and math.isfinite(value) and float(np.float32(value)) == value
-        return repr(float(value)) if exact else None
-    if isinstance(value, bytes):
-        try:
-            value = value.decode()
-        except UnicodeDecodeError:
-            return None
-    if not isinstance(value, str):
-        return None
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return None if isinstance(column.type, BooleanType) else value_in_words(value, column.dtype)
