@@ -6,6 +6,7 @@ CODE := src tests benchmarks examples docs/pictures
 CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
 FUZZ_TARGETS := wire example columns csv statistics
 FUZZ_SECONDS ?= 60
+FORKING := tests/integrations/test_torch.py tests/integrations/test_s3.py
 FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null
 BROWSER_PROBE := command -v chromium > /dev/null
 FONT_PROBE := fc-list :lang=zh | grep -q .
@@ -27,9 +28,9 @@ test: $(VENV)/test ## run the tests that need nothing heavy
 test-integrations: $(VENV)/integrations ## run the tests against TensorFlow, PyTorch, JAX, a browser and other peers
 	@$(BROWSER_PROBE) || (echo "the browser tests need Chromium: make system, or apt-get install chromium" && exit 1)
 	@$(JAVA_PROBE) || (echo "the tests of Spark need Java 17: make system, or apt-get install default-jre-headless" && exit 1)
-	$(BIN)/python -m pytest tests/integrations --ignore tests/integrations/test_torch.py --ignore-glob 'tests/integrations/test_ray*.py'
-	# By itself: it forks, and a process where JAX or TensorFlow has threads may hang then.
-	$(BIN)/python -m pytest tests/integrations/test_torch.py
+	$(BIN)/python -m pytest tests/integrations $(FORKING:%=--ignore %) --ignore-glob 'tests/integrations/test_ray*.py'
+	# Each by itself: they fork, and a process where JAX or TensorFlow has threads may hang then.
+	for file in $(FORKING); do $(BIN)/python -m pytest $$file || exit 1; done
 	# By themselves too: a cluster wants both processors, and its driver has threads.
 	$(BIN)/python -m pytest tests/integrations/test_ray*.py
 
