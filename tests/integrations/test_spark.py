@@ -391,43 +391,22 @@ def test_options_that_are_unknown_are_refused_by_name(spark: Any, numbers: str) 
 
 # Filters ----------------------------------------------------------------------------------------------------
 
-FILTERS = [
-    "id > 5 and s in ('7', '8', '100') and f < 50",
-    "n is null",
-    "n is not null and id < 100",
-    "f > 250",
-    "f = 2.5F",
-    "id = 7 or s = '9'",
-    "not id = 7",
-    "s >= '98'",
-    "s = '4' and a is not null",
-    "y = unhex('ff00')",
-]
 
-
-@pytest.mark.parametrize("condition", FILTERS)
-def test_filters_that_are_pushed_down_mean_what_they_mean_to_spark(
-    spark: Any, numbers: str, condition: str
-) -> None:
-    pushed = read(spark, numbers, pushdown="true", rowsPerPartition=300).filter(condition)
-    plain = read(spark, numbers, rowsPerPartition=300).filter(condition)
-    assert sorted(row.id for row in pushed.collect()) == sorted(row.id for row in plain.collect())
-
-
-def test_filters_that_are_pushed_down_are_not_asked_again(spark: Any, numbers: str) -> None:
-    frame = read(spark, numbers, pushdown="true").filter("id >= 5 and s = '7' and f > 0")
-    plan = frame._jdf.queryExecution().executedPlan().toString()
-    assert "id#" in plan
-    assert not re.search(r"Filter .*(id#|s#)", plan)
-    assert re.search(r"Filter .*f#", plan)  # NaN is greater than all numbers to Spark, and not to us
-
-
-def test_spark_keeps_filters_of_a_frame_that_is_read_again(spark: Any, numbers: str) -> None:
-    """Why a frame with push-down is to be loaded anew for each query. When this fails, tell the docs."""
-    frame = read(spark, numbers, pushdown="true")
-    assert frame.filter("id < 5").count() == 5
-    assert frame.count() == 5
-    assert read(spark, numbers, pushdown="true").count() == 1000
+def test_queries_on_one_frame_know_nothing_of_each_others_filters(spark: Any, numbers: str) -> None:
+    """Also in a session that pushes filters down, which Spark then keeps with the frame."""
+    assert spark.conf.get("spark.sql.python.filterPushdown.enabled") == "true"
+    frame = read(spark, numbers)
+    few, more = frame.filter("id < 5"), frame.filter("id < 9")
+    assert [few.count(), frame.count(), more.count(), few.count(), frame.count()] == [5, 1000, 9, 5, 1000]
+    assert few.union(more).count() == 14
+    assert frame.union(few).count() == 1005
+    assert few.select("id").join(frame, "id", "right").count() == 1000
+    assert few.select("id").join(more, "id").count() == 5
+    kept = few.cache()
+    try:
+        assert [kept.count(), frame.count(), kept.filter("id > 2").count()] == [5, 1000, 2]
+    finally:
+        kept.unpersist()
 
 
 # What is sent -----------------------------------------------------------------------------------------------

@@ -22,10 +22,16 @@ _RECORD_TYPES: dict[str, RecordType] = {
     "bytearray": "ByteArray",
 }
 _BOTH = ("path", "paths", "recordType")
-_READING = ("features", "columns", "where", "verify", "onCorrupt", "rowsPerPartition", "sample", "pushdown")
+_READING = ("features", "columns", "where", "verify", "onCorrupt", "rowsPerPartition", "sample")
 _WRITING = ("codec", "level")
 # What others call it.
-_ALIASES = {"compression": "codec", "schema": "features", "filter": "where", "select": "columns"}
+_ALIASES = {
+    "compression": "codec",
+    "schema": "features",
+    "filter": "where",
+    "select": "columns",
+    "pushdown": "where",
+}
 # The names that Hadoop has for codecs, as the connector for Spark 3 takes them.
 _HADOOP: dict[str, Codec] = {"gzipcodec": "gzip", "defaultcodec": "zlib", "deflatecodec": "zlib"}
 _BOOLEANS = {"true": True, "false": False}
@@ -45,7 +51,6 @@ class ReadingOptions:
         on_corrupt: As in `tfreel.read`.
         rows_per_partition: Cut files into partitions of so many rows.
         sample: How many records to look at to find out the columns.
-        pushdown: Let Spark push its filters down to the reader.
     """
 
     paths: tuple[str, ...]
@@ -57,7 +62,6 @@ class ReadingOptions:
     on_corrupt: OnCorrupt = "raise"
     rows_per_partition: int | None = None
     sample: int = 1000
-    pushdown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,6 @@ def reading_options(options: Mapping[str, str]) -> ReadingOptions:
         on_corrupt=said.read("onCorrupt", _on_corrupt, default="raise"),
         rows_per_partition=said.read("rowsPerPartition", _positive),
         sample=said.read("sample", _positive, default=1000),
-        pushdown=said.read("pushdown", _boolean, default=False),
     )
 
 

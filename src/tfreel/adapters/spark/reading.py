@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from tfreel.adapters.spark import versions
 from tfreel.adapters.spark.arrow_rows import arrow_schema, spark_batch
@@ -24,7 +24,6 @@ from tfreel.adapters.spark.columns import (
     selected,
     told_schema,
 )
-from tfreel.adapters.spark.filters import condition_for
 from tfreel.adapters.spark.options import ReadingOptions
 from tfreel.commits import files_in
 from tfreel.errors import FeatureMismatchError
@@ -77,13 +76,10 @@ class Part(InputPartition):
     pieces: tuple[Piece, ...]
 
 
-def reader_of(schema: Any, options: ReadingOptions) -> RecordReader:
-    """The reader for these options. Spark refuses one that could push filters down where it does not."""
-    return (PushdownReader if options.pushdown else RecordReader)(schema, options)
-
-
 class RecordReader(DataSourceReader):
     """Reads records as rows. It is made on the driver, and sent to all tasks without the list of files.
+
+    It takes over no filters of Spark, which would keep them for other queries on the same frame.
 
     Args:
         schema: The columns to read; no others are decoded.
@@ -182,21 +178,6 @@ class RecordReader(DataSourceReader):
     def __getstate__(self) -> dict[str, Any]:
         # A task has its part of the files: all of them would be sent as often as there are tasks.
         return {**self.__dict__, "_scan": replace(self._scan, _pieces=())}
-
-
-class PushdownReader(RecordReader):
-    """A reader that takes over filters of Spark, for sessions in which they are pushed down."""
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
-        """Takes the filters it can ask of records; gives back the others."""
-        left = []
-        for one in filters:
-            condition = None if self._is_raw else condition_for(one, self._columns)
-            if condition is None:
-                left.append(one)
-            else:
-                self._scan = self._scan.where(condition)
-        return left
 
 
 def _located(chunk: Chunk, question: Question, schema: pa.Schema) -> FeatureMismatchError:

@@ -30,9 +30,9 @@ class TFRecordSource(DataSource):
         return found_schema(reading_options(self.options))
 
     def reader(self, schema: Any) -> RecordReader:
-        from tfreel.adapters.spark.reading import reader_of
+        from tfreel.adapters.spark.reading import RecordReader
 
-        return reader_of(schema, reading_options(self.options))
+        return RecordReader(schema, reading_options(self.options))
 
     def writer(self, schema: Any, overwrite: bool) -> RecordWriter:  # noqa: FBT001 - Spark's signature
         from tfreel.adapters.spark.writing import RecordWriter
