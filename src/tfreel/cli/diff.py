@@ -71,7 +71,7 @@ def command(
     content. Exits with 0 if nothing differs, with 1 if something does.
     """
     from tfreel import profile
-    from tfreel.cli.output import chosen_format, print_json
+    from tfreel.cli.output import print_found
     from tfreel.cli.progress import Progress
     from tfreel.profile.sets import files_of
 
@@ -86,13 +86,7 @@ def command(
             threads=threads,
             progress=progress,
         )
-    shape = chosen_format(output_format)
-    if shape == "json":
-        print_json(found.to_dict())
-    else:
-        _print_changes(found, shape)
-        if shape == "table":
-            _print_summary(found)
+    print_found(found, output_format, _print_changes, _print_summary)
     return 0 if found.same else 1
 
 

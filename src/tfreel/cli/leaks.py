@@ -89,7 +89,7 @@ def command(
     the same bytes, and pictures that look the same, in another size, quality or format.
     """
     from tfreel import profile
-    from tfreel.cli.output import chosen_format, print_json
+    from tfreel.cli.output import print_found
     from tfreel.cli.progress import Progress
     from tfreel.profile.sets import files_of
 
@@ -105,13 +105,7 @@ def command(
             threads=threads,
             progress=progress,
         )
-    shape = chosen_format(output_format)
-    if shape == "json":
-        print_json(found.to_dict())
-    else:
-        _print_leaks(found, shape)
-        if shape == "table":
-            _print_summary(found)
+    print_found(found, output_format, _print_leaks, _print_summary)
     return 0 if found.ok else 1
 
 

@@ -10,11 +10,21 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Literal, Self, TypeAlias
+from typing import Any, BinaryIO, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from tfreel.storage.paths import display
 
 Format: TypeAlias = Literal["table", "json", "csv"]
+
+
+class Tellable(Protocol):
+    """A result that can be had as plain values."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """It, for JSON."""
+
+
+Found = TypeVar("Found", bound=Tellable)
 
 # Wide enough that a table in a pipe is never wrapped.
 _PIPE_COLUMNS = 1 << 14
@@ -146,6 +156,22 @@ def print_json(value: Mapping[str, Any]) -> None:
     """Prints one line of JSON, in UTF-8."""
     # A byte of a file name that is no UTF-8 is a lone surrogate in Python: JSON can hold it, escaped.
     _write(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+
+
+def print_found(
+    found: Found,
+    asked: Format | None,
+    rows: Callable[[Found, Format], None],
+    summary: Callable[[Found], None],
+) -> None:
+    """Prints a result: as one object of JSON; or its rows, and in a table what they come to."""
+    shape = chosen_format(asked)
+    if shape == "json":
+        print_json(found.to_dict())
+        return
+    rows(found, shape)
+    if shape == "table":
+        summary(found)
 
 
 def print_rich(what: Any) -> None:

@@ -75,7 +75,7 @@ def command(
     values, what bytes are, sizes of images, and how much of the files each feature takes.
     """
     import tfreel
-    from tfreel.cli.output import chosen_format, print_json
+    from tfreel.cli.output import print_found
     from tfreel.cli.progress import Progress
     from tfreel.storage.names import resolve
 
@@ -92,13 +92,7 @@ def command(
         )
         if page is not None:
             page.write(found.to_html().encode("utf-8", "backslashreplace"))
-    shape = chosen_format(output_format)
-    if shape == "json":
-        print_json(found.to_dict())
-    else:
-        _print_features(found, shape)
-        if shape == "table":
-            _print_summary(found)
+    print_found(found, output_format, _print_features, _print_summary)
     _tell_faults(found)
     return 0 if found.report.ok and not found.malformed else 1
 
