@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +16,8 @@ import tfreel
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+    from s3_server import Requests
 
     from browsing import Guest, Visit
 
@@ -34,6 +39,53 @@ def cluster() -> Iterator[str]:
     )
     yield context.address_info["address"]
     ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A session of its own, with two workers, of which each task may fail once."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.fail("Spark needs Java 17 or newer: make system, or apt-get install default-jre-headless")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PYSPARK_PYTHON", sys.executable)
+    patch.setenv("PYTHONWARNINGS", "ignore")  # of the workers: Spark and pandas are not at peace
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        settings = {
+            "spark.driver.memory": "1g",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "OFF",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+            "spark.sql.python.filterPushdown.enabled": "true",
+        }
+        builder = SparkSession.builder.master("local[2,2]")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        yield session
+        session.stop()
+        # The machine that Java runs on outlives its session, and must not outlive the tests.
+        gateway = type(session.sparkContext)._gateway
+        if gateway is not None:
+            gateway.shutdown()
+            gateway.proc.stdin.close()
+            gateway.proc.wait(30)
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[str, Requests]]:
+    """An S3 on this machine: its address, and what it is asked."""
+    from s3_server import s3_server
+
+    with s3_server() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -13,49 +13,13 @@ from typing import Any
 import pytest
 
 import tfreel
+from s3_server import SETTINGS, Requests
+from tfreel.commits import Part, StoreJob, begin_job, new_set
 from tfreel.storage.remote import obstores, retries
+from tfreel.storage.remote.stores import ChangedError, store_of
+from tfreel.storage.url import Url
 
 RECORDS = [f"record {i} ".encode() * 64 for i in range(3000)]
-SETTINGS = {
-    "AWS_ACCESS_KEY_ID": "testing",
-    "AWS_SECRET_ACCESS_KEY": "testing-secret",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_REGION": "us-east-1",
-}
-
-
-class Requests:
-    """Counts what is asked of the server, and lets some of it fail."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-        self._lock = threading.Lock()
-        self.seen: list[tuple[str, str]] = []
-        self.fails: Callable[[str, str], bool] = lambda method, path: False
-
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
-        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"] + "?" + environ["QUERY_STRING"]
-        with self._lock:
-            self.seen.append((method, path))
-        if self.fails(method, path):
-            environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-            start_response("503 Slow Down", [("Content-Length", "0")])
-            return [b""]
-        return self._app(environ, start_response)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[tuple[str, Requests]]:
-    from moto.server import DomainDispatcherApplication, create_backend_app
-    from werkzeug.serving import make_server
-
-    requests = Requests(DomainDispatcherApplication(create_backend_app))
-    found = make_server("127.0.0.1", 0, requests, threaded=True)
-    thread = threading.Thread(target=found.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{found.port}", requests
-    found.shutdown()
-    thread.join()
 
 
 @pytest.fixture
@@ -309,3 +273,98 @@ def test_a_local_filesystem_of_pyarrow_is_a_store(tmp_path: Path) -> None:
         out.write_many(RECORDS)
     assert tfreel.open(url)[3] == RECORDS[3]
     assert list(tfreel.read(tmp_path / "deep" / "data.tfrecord")) == RECORDS
+
+
+# Jobs that write --------------------------------------------------------------------------------------------
+
+
+def test_an_object_is_copied_by_the_store(
+    stored: str, server: tuple[str, Requests], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = Url(stored)
+    server[1].seen.clear()
+    store_of(url).copy(url, url.beside("copy é.tfrecord"))
+    assert [method for method, _ in server[1].seen] == ["HEAD", "PUT"]
+    monkeypatch.setattr(obstores, "_LARGEST_COPY_BYTES", 1000)
+    store_of(url).copy(url, url.beside("large.tfrecord"))
+    for name in ("copy é.tfrecord", "large.tfrecord"):
+        assert list(tfreel.read(url.beside(name))) == RECORDS
+    with pytest.raises(FileNotFoundError):
+        store_of(url).copy(url.beside("nothing"), url)
+
+
+def test_an_object_is_swapped_only_if_it_is_what_it_was(client: Any) -> None:
+    url = Url("s3://bucket/manifest")
+    store = store_of(url)
+    store.swap(url, b"one", None)
+    with pytest.raises(ChangedError):
+        store.swap(url, b"two", None)
+    before = store.head(url)
+    store.swap(url, b"two", before)
+    with pytest.raises(ChangedError):
+        store.swap(url, b"three", before)
+    now = store.head(url)
+    store.delete(url)
+    with pytest.raises(ChangedError):
+        store.swap(url, b"three", now)
+
+
+def test_the_store_itself_refuses_what_came_too_late(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look and the change."""
+    url = Url("s3://bucket/manifest")
+    store = store_of(url)
+    store.swap(url, b"one", None)
+    before = store.head(url)
+    real = obstores._facts
+
+    def late(meta: Any) -> Any:
+        client.put_object(Bucket="bucket", Key="manifest", Body=b"other")
+        return real(meta)
+
+    monkeypatch.setattr(obstores, "_facts", late)
+    with pytest.raises(ChangedError):
+        store.swap(url, b"two", before)
+    assert client.get_object(Bucket="bucket", Key="manifest")["Body"].read() == b"other"
+
+
+def test_jobs_that_commit_at_the_same_time_lose_nothing(client: Any) -> None:
+    def one(number: int) -> None:
+        job = begin_job(Url("s3://bucket/out"), suffix=".tfrecord", replace=False)
+        assert isinstance(job, StoreJob)
+        with tfreel.Writer(job.file(0, 0)) as out:
+            out.write(b"%d" % number)
+        started.wait()
+        job.commit([Part.of(0, out)], {})
+
+    started = threading.Barrier(6)
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(tfreel.read("s3://bucket/out")) == [b"%d" % number for number in range(6)]
+    assert len(keys(client)) == 8
+
+
+def test_of_drivers_that_publish_at_the_same_time_the_last_one_wins(client: Any) -> None:
+    def one(number: int) -> None:
+        new = new_set(Url("s3://bucket/train.tfrecord"), replace=True)
+        new.begin()
+        parts = []
+        for task in range(3):
+            with new.parts.writer(task) as out:
+                out.write(b"%d" % number)
+            parts.append(Part.of(task, out))
+        started.wait()
+        new.publish(parts)
+
+    started = threading.Barrier(4)
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = list(tfreel.read("s3://bucket/train-*.tfrecord"))
+    assert len(found) == 3
+    assert len(set(found)) == 1
+    assert not [key for key in keys(client) if "part-" in key or "decision" in key]

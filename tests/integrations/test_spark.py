@@ -6,10 +6,8 @@ import importlib.util
 import os
 import pickle
 import re
-import shutil
 import signal
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,44 +20,6 @@ pytestmark = [
     pytest.mark.timeout(240),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session of its own, with two workers, of which each task may fail once."""
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.fail("Spark needs Java 17 or newer: make system, or apt-get install default-jre-headless")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("PYSPARK_PYTHON", sys.executable)
-    patch.setenv("PYTHONWARNINGS", "ignore")  # of the workers: Spark and pandas are not at peace
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pyspark.sql import SparkSession
-
-        settings = {
-            "spark.driver.memory": "1g",
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.log.level": "OFF",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-            "spark.sql.python.filterPushdown.enabled": "true",
-        }
-        builder = SparkSession.builder.master("local[2,2]")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
-        yield session
-        session.stop()
-        # The machine that Java runs on outlives its session, and must not outlive the tests.
-        gateway = type(session.sparkContext)._gateway
-        if gateway is not None:
-            gateway.shutdown()
-            gateway.proc.stdin.close()
-            gateway.proc.wait(30)
-    patch.undo()
 
 
 @pytest.fixture(scope="module")

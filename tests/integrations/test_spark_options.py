@@ -55,12 +55,20 @@ def test_bad_options_of_a_reader_are_refused(options: dict[str, str], said: str)
         ({"path": "a", "codec": "snappy"}, "option codec: unknown compression 'snappy'"),
         ({"path": "a", "level": "10"}, "option level: expected a number from 0 to 9"),
         ({"paths": '["a", "b"]'}, "one folder can be written at a time, not 2"),
-        ({"path": "s3://bucket/a"}, "which object stores cannot do"),
     ],
 )
 def test_bad_options_of_a_writer_are_refused(options: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         writing_options(options)
+
+
+def test_a_url_keeps_its_password_to_itself() -> None:
+    (path,) = reading_options({"path": "s3://key:secret@bucket/a"}).paths
+    assert path == "s3://bucket/a"
+    assert path.user == ("key", "secret")
+    assert "secret" not in repr(writing_options({"path": "s3://key:secret@bucket/a"}))
+    with pytest.raises(ValueError, match=r"^option paths: expected a JSON list of strings$"):
+        reading_options({"paths": '"s3://key:secret@bucket/a"'})
 
 
 def test_codecs_have_the_names_of_hadoop_too() -> None:

@@ -17,13 +17,14 @@ except ImportError:
 from tfreel.adapters.ray_read import Datasource
 from tfreel.adapters.ray_write import Datasink
 from tfreel.columns.parse import Features
-from tfreel.commits import NewSet
+from tfreel.commits import new_set
 from tfreel.engines.ray import as_it_was
 from tfreel.records.read import OnCorrupt
 from tfreel.scans import scan
 from tfreel.scans.options import BATCH_BYTES, BATCH_ROWS
 from tfreel.scans.table import Indexes
 from tfreel.storage.names import PathLike, Paths
+from tfreel.storage.url import Url, place
 
 __all__ = ["Datasink", "Datasource", "read", "write"]
 
@@ -110,7 +111,8 @@ def write(
     Args:
         ds: The dataset. Each row becomes an Example; null is a feature that is not there.
         path: As in `tfreel.ShardedWriter`: ``out/train.tfrecord`` becomes
-            ``out/train-00000-of-00008.tfrecord`` and so on. Workers must find the folder under the same name.
+            ``out/train-00000-of-00008.tfrecord`` and so on. Workers must find the folder under the same name,
+            or it is a URL.
         mode: ``"x"`` fails if the set exists, ``"w"`` replaces it.
         compression: As in `tfreel.Writer`.
         level: As in `tfreel.Writer`.
@@ -130,7 +132,7 @@ def write(
     """
     if mode not in ("x", "w"):
         raise ValueError(f'mode must be "x" or "w", not {mode!r}')
-    new = NewSet(_absolute(path), replace=mode == "w", compression=compression, level=level, durable=durable)
+    new = new_set(_absolute(path), replace=mode == "w", compression=compression, level=level, durable=durable)
     sink = Datasink(new, min_rows_per_file=min_rows_per_file)
     new.begin()  # what is wrong is said before anything is computed
     try:
@@ -145,8 +147,8 @@ def write(
 def _absolute(paths: Any) -> Any:
     """The same names for workers, whose own folder is another one."""
     if isinstance(paths, (str, bytes, os.PathLike)):
-        name = os.fsdecode(paths)
-        return name if "://" in name else os.path.abspath(os.path.expanduser(name))
+        name = place(paths)
+        return name if isinstance(name, Url) else os.path.abspath(name)
     if isinstance(paths, Iterable) and not hasattr(paths, "read"):
         return [_absolute(path) for path in paths]
     return paths

@@ -28,6 +28,7 @@ from tfreel.scans.table import Indexes
 from tfreel.storage.dataset_folder import MANIFEST_NAME, read_folder
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, read_manifest
 from tfreel.storage.names import manifest_beside
+from tfreel.storage.places import exists, join, named_like, parent, size_of
 
 # A table without columns has no rows to Ray, which counts rows so. This is the name it has for that.
 _NO_COLUMN = "__bsp_stub"
@@ -199,7 +200,7 @@ def _rows(scan: Scan, manifests: _Manifests) -> int | None:
 
 def _bytes(scan: Scan) -> int:
     return sum(
-        os.stat(piece.path).st_size if piece.stop is None else piece.stop.offset - piece.start.offset
+        size_of(piece.path) if piece.stop is None else piece.stop.offset - piece.start.offset
         for piece in scan._pieces
     )
 
@@ -212,17 +213,16 @@ class _Manifests:
 
     def records(self, path: str) -> int | None:
         """The number of records of a file that still is as its manifest says; None if there is none."""
-        folder, name = os.path.split(path)
-        manifest = manifest_beside(path) or os.path.join(folder, MANIFEST_NAME)
-        shard = self._shards(manifest).get(name)
-        return shard.records if shard is not None and os.stat(path).st_size == shard.bytes else None
+        manifest = manifest_beside(path) or join(parent(path), MANIFEST_NAME)
+        shard = self._shards(manifest).get(os.path.basename(path))
+        return shard.records if shard is not None and size_of(path) == shard.bytes else None
 
 
 def _shards_of(manifest: str) -> dict[str, Shard]:
-    if not os.path.exists(manifest):
+    if not exists(manifest):
         return {}
     if manifest.endswith(MANIFEST_SUFFIX):
-        shards = read_manifest(manifest.removesuffix(MANIFEST_SUFFIX))
+        shards = read_manifest(named_like(manifest, manifest.removesuffix(MANIFEST_SUFFIX)))
     else:
-        shards = list(read_folder(os.path.dirname(manifest)).shards())
+        shards = list(read_folder(parent(manifest)).shards())
     return {os.path.basename(shard.name): shard for shard in shards}

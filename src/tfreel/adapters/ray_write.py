@@ -11,7 +11,7 @@ import pyarrow as pa
 import ray.data
 from ray.data.block import BlockAccessor
 
-from tfreel.commits import NewSet, Part
+from tfreel.commits import NewSet, NewStoreSet, Part
 from tfreel.engines.ray import refuse_other_version
 from tfreel.records.write import Writer
 
@@ -24,7 +24,7 @@ class Datasink(ray.data.Datasink):
         min_rows_per_file: Of each shard, as far as there are so many.
     """
 
-    def __init__(self, new: NewSet, *, min_rows_per_file: int | None = None) -> None:
+    def __init__(self, new: NewSet | NewStoreSet, *, min_rows_per_file: int | None = None) -> None:
         self._new = new
         self._rows = min_rows_per_file
         self._sent_by = version("tfreel")

@@ -13,25 +13,26 @@ import fcntl
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tfreel.commits.marks import new_key
 from tfreel.commits.parts import Part
 from tfreel.storage.dataset_folder import MANIFEST_NAME, Folder, manifest_content, read_folder
 from tfreel.storage.manifest import Shard
-from tfreel.storage.names import SIDECAR_SUFFIXES, natural_key
 from tfreel.storage.paths import INDEX_SUFFIX, display
+from tfreel.storage.places import is_file, join
 from tfreel.storage.publish import sync_directory, write_atomically
+from tfreel.storage.url import Url
 
 SUCCESS_NAME = "_SUCCESS"
 SPLIT_NAME = "all"
-_TEMPORARY = "_temporary"
+TEMPORARY = "_temporary"
 _LOCK = "_lock"
 _JOURNAL = "commit.json"
-_PART = "part-"
+PART = "part-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Job:
         Raises:
             FileExistsError: What is there may not be replaced, or added to.
         """
-        job = cls(os.path.abspath(path), uuid.uuid4().hex[:16], suffix, replace)
+        job = cls(os.path.abspath(path), new_key(), suffix, replace)
         _refuse(job.path, replace=replace)
         os.makedirs(job._place)
         return job
@@ -74,7 +75,7 @@ class Job:
                 "the job is over, or this machine does not see the folder: driver and workers must share it",
                 display(self.path),
             )
-        return os.path.join(self._place, f"{_PART}{task:05d}-attempt-{attempt}{self.suffix}")
+        return os.path.join(self._place, f"{PART}{task:05d}-attempt-{attempt}{self.suffix}")
 
     def commit(self, parts: Iterable[Part], facts: Mapping[str, Any]) -> None:
         """Makes these files what the folder holds. To commit again does no harm.
@@ -108,25 +109,21 @@ class Job:
 
     @property
     def _place(self) -> str:
-        return os.path.join(self.path, _TEMPORARY, self.key)
+        return os.path.join(self.path, TEMPORARY, self.key)
 
     def _moves(self, parts: Iterable[Part]) -> list[tuple[str, Shard]]:
         """Where each file is, and what it is going to be, in the order of the tasks."""
-        by_task: dict[int, Part] = {}
-        for part in parts:
-            if by_task.setdefault(part.task, part) is not part:
-                raise ValueError(f"task {part.task} is there twice: one of its attempts must be chosen")
         return [
             (
                 os.path.join(self._place, os.path.basename(part.name)),
-                Shard(f"{_PART}{task:05d}-{self.key}{self.suffix}", part.records, part.bytes),
+                Shard(f"{PART}{part.task:05d}-{self.key}{self.suffix}", part.records, part.bytes),
             )
-            for task, part in sorted(by_task.items())
+            for part in by_task(parts)
         ]
 
     def _publish(self, moves: list[tuple[str, Shard]], facts: Mapping[str, Any]) -> None:
         _refuse(self.path, replace=self.replace)
-        before = _folder(self.path)
+        before = folder_at(self.path)
         old = [name for name in _visible(self.path) if self.key not in name]
         new = [shard for _, shard in moves]
         journal = _Journal(self.key, tuple(shard.name for shard in new), tuple(old) if self.replace else ())
@@ -138,7 +135,7 @@ class Job:
         sync_directory(self.path)
         if self.replace or before is not None or not old:
             kept = [] if self.replace or before is None else list(before.shards())
-            content = _manifest([*kept, *new], {**facts, "job": self.key})
+            content = manifest([*kept, *new], {**facts, "job": self.key})
             write_atomically(os.path.join(self.path, MANIFEST_NAME), content)
         else:
             # Nobody knows what the other files hold: there is no manifest, and this is all there is to do.
@@ -163,44 +160,18 @@ class _Journal:
                 with suppress(FileNotFoundError):
                     os.unlink(os.path.join(path, os.path.basename(file)))
         with suppress(FileNotFoundError):
-            os.unlink(os.path.join(path, _TEMPORARY, self.job, _JOURNAL))
-
-
-def files_in(path: str) -> list[str]:
-    """The record files of a folder: those that the manifest lists, or all that are not hidden.
-
-    Raises:
-        FileNotFoundError: There are none.
-        IsADirectoryError: There are folders in it, which nobody would read.
-    """
-    folder = _folder(path)
-    if folder is not None:
-        return folder.files()
-    found = [name for name in os.listdir(path) if name[0] not in "._"]
-    for name in found:
-        if os.path.isdir(os.path.join(path, name)):
-            raise IsADirectoryError(
-                errno.EISDIR,
-                f"holds the folder {display(name)!r}; name the files, as in"
-                f" {display(os.path.join(path, '*', '*'))!r}",
-                display(path),
-            )
-    files = [os.path.join(path, name) for name in found if not name.endswith(SIDECAR_SUFFIXES)]
-    if not files:
-        unfinished = os.path.isdir(os.path.join(path, _TEMPORARY))
-        why = "; a job that was to write some did not finish" if unfinished else ""
-        raise FileNotFoundError(errno.ENOENT, f"there are no record files in it{why}", display(path))
-    return sorted(files, key=natural_key)
+            os.unlink(os.path.join(path, TEMPORARY, self.job, _JOURNAL))
 
 
 def _is_done(path: str, key: str) -> bool:
     """Whether this job was the last to be committed. One before it has left no journal to ask about."""
-    folder = _folder(path)
+    folder = folder_at(path)
     return folder is not None and folder.facts.get("job") == key
 
 
-def _folder(path: str) -> Folder | None:
-    return read_folder(path) if os.path.isfile(os.path.join(path, MANIFEST_NAME)) else None
+def folder_at(path: str) -> Folder | None:
+    """What the manifest of a folder says, if there is one."""
+    return read_folder(path) if is_file(join(path, MANIFEST_NAME)) else None
 
 
 def _visible(path: str) -> list[str]:
@@ -214,22 +185,55 @@ def _refuse(path: str, *, replace: bool) -> None:
         return
     if not os.path.isdir(path):
         raise FileExistsError(errno.EEXIST, "exists already, and is no folder", display(path))
-    folder = _folder(path)
-    ours = set() if folder is None else {shard.name for shard in folder.shards()}
+    folder = folder_at(path)
     if replace:
-        for name in _visible(path):
-            stem = name.removesuffix(INDEX_SUFFIX)
-            if not (stem in ours or stem.startswith(_PART)) or os.path.isdir(os.path.join(path, name)):
-                raise FileExistsError(
-                    errno.EEXIST,
-                    f"holds {display(name)!r}, which is no file of a job: it is not replaced",
-                    display(path),
-                )
-    elif folder is not None and [*folder.splits] != [SPLIT_NAME]:
+        refuse_strangers(path, _visible(path), folder)
+    elif folder is not None:
+        refuse_splits(path, folder)
+
+
+def refuse_strangers(path: str, names: Iterable[str], folder: Folder | None) -> None:
+    """Makes sure that all that is in a folder was written by jobs, and may be replaced by one.
+
+    Raises:
+        FileExistsError: There is something else.
+    """
+    ours = set() if folder is None else {shard.name for shard in folder.shards()}
+    for name in names:
+        stem = name.removesuffix(INDEX_SUFFIX)
+        known = stem in ours or stem.startswith(PART)
+        if not known or (not isinstance(path, Url) and os.path.isdir(os.path.join(path, name))):
+            raise FileExistsError(
+                errno.EEXIST,
+                f"holds {display(name)!r}, which is no file of a job: it is not replaced",
+                display(path),
+            )
+
+
+def refuse_splits(path: str, folder: Folder) -> None:
+    """Makes sure that something can be added to what is in a folder.
+
+    Raises:
+        FileExistsError: It has splits, and nobody knows to which.
+    """
+    if [*folder.splits] != [SPLIT_NAME]:
         splits = ", ".join(map(repr, folder.splits))
         raise FileExistsError(
             errno.EEXIST, f"holds a data set with the splits {splits}: nothing is added to it", display(path)
         )
+
+
+def by_task(parts: Iterable[Part]) -> list[Part]:
+    """The parts in the order of their tasks.
+
+    Raises:
+        ValueError: A task is there twice.
+    """
+    found: dict[int, Part] = {}
+    for part in parts:
+        if found.setdefault(part.task, part) is not part:
+            raise ValueError(f"task {part.task} is there twice: one of its attempts must be chosen")
+    return [found[task] for task in sorted(found)]
 
 
 def _move(source: str, target: str, size: int) -> None:
@@ -244,7 +248,8 @@ def _move(source: str, target: str, size: int) -> None:
         raise OSError(errno.EIO, f"a task wrote {size:,} bytes, and {found:,} are there", display(target))
 
 
-def _manifest(shards: Sequence[Shard], facts: Mapping[str, Any]) -> bytes:
+def manifest(shards: Sequence[Shard], facts: Mapping[str, Any]) -> bytes:
+    """The manifest of a folder with these files."""
     split = {
         "records": sum(shard.records for shard in shards),
         "bytes": sum(shard.bytes for shard in shards),
@@ -261,7 +266,7 @@ def _manifest(shards: Sequence[Shard], facts: Mapping[str, Any]) -> bytes:
 @contextmanager
 def _alone(path: str) -> Iterator[None]:
     """Waits until no other job is committing in the folder, and keeps them waiting."""
-    lock = os.path.join(path, _TEMPORARY, _LOCK)
+    lock = os.path.join(path, TEMPORARY, _LOCK)
     while True:
         os.makedirs(os.path.dirname(lock), exist_ok=True)
         try:
@@ -287,13 +292,13 @@ def _is_still(path: str, descriptor: int) -> bool:
 
 
 def _journals(path: str) -> list[_Journal]:
-    found = (_journal(path, key) for key in os.listdir(os.path.join(path, _TEMPORARY)))
+    found = (_journal(path, key) for key in os.listdir(os.path.join(path, TEMPORARY)))
     return [journal for journal in found if journal is not None]
 
 
 def _journal(path: str, key: str) -> _Journal | None:
     try:
-        with open(os.path.join(path, _TEMPORARY, key, _JOURNAL), "rb") as file:
+        with open(os.path.join(path, TEMPORARY, key, _JOURNAL), "rb") as file:
             said = json.loads(file.read())
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -309,7 +314,7 @@ def _settle(path: str, key: str) -> None:
 def _leave(path: str, key: str) -> None:
     """Removes the place of a job, and what was made for it and is empty."""
     with suppress(FileNotFoundError):
-        shutil.rmtree(os.path.join(path, _TEMPORARY, key))
+        shutil.rmtree(os.path.join(path, TEMPORARY, key))
     with suppress(OSError):  # others are at work there
-        os.rmdir(os.path.join(path, _TEMPORARY))
+        os.rmdir(os.path.join(path, TEMPORARY))
         os.rmdir(path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from tfreel.records.write import Writer
+from tfreel.storage.places import size_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,5 +29,4 @@ class Part:
     @classmethod
     def of(cls, task: int, writer: Writer) -> Self:
         """What a writer that is closed has written."""
-        size = os.path.getsize(writer.path)
-        return cls(task, os.path.basename(writer.path), writer.records_written, size)
+        return cls(task, os.path.basename(writer.path), writer.records_written, size_of(writer.path))

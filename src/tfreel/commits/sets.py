@@ -13,6 +13,7 @@ import fcntl
 import glob
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from tfreel.records.shards import files_of_set, refuse_set
 from tfreel.records.write import Writer
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.paths import display, shard_name, split_suffix
+from tfreel.storage.places import join
 from tfreel.storage.publish import forget_index, sync_directory, write_atomically
 
 _DECISION = "decision.json"
@@ -41,6 +43,7 @@ class Parts:
         compression: As in `tfreel.Writer`.
         level: As in `tfreel.Writer`.
         durable: As in `tfreel.Writer`.
+        key: Of the driver, where several may write into the same folder.
     """
 
     folder: str
@@ -48,11 +51,24 @@ class Parts:
     compression: str | None
     level: int | None
     durable: bool
+    key: str = ""
 
     def writer(self, task: int) -> Writer:
         """The writer of a new attempt at a task."""
-        path = os.path.join(self.folder, f"part-{task:06d}-{os.urandom(8).hex()}{self.suffix}")
-        return Writer(path, mode="x", compression=self.compression, level=self.level, durable=self.durable)
+        name = f"part-{task:06d}-{self.key}-{os.urandom(8).hex()}{self.suffix}"
+        return Writer(
+            join(self.folder, name),
+            mode="x",
+            compression=self.compression,
+            level=self.level,
+            durable=self.durable,
+        )
+
+    @staticmethod
+    def key_in(name: str) -> str | None:
+        """The key of the driver that a part belongs to; None if this is no part."""
+        found = re.match(r"part-\d{6,}-([0-9a-f]*)-", name)
+        return None if found is None else found[1]
 
 
 class NewSet:

@@ -113,6 +113,8 @@ def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
             files.append(candidate)
         elif glob.has_magic(candidate):
             files.extend(_glob(candidate))
+        elif isinstance(candidate, Url) and is_folder(candidate):  # whose name looks like that of a file
+            files.extend(read_folder(candidate).files())
         else:
             if isinstance(candidate, Url):
                 size_of(candidate)  # perhaps it is there, and we may not see it: then this says so

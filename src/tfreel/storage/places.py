@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable
 
+from tfreel.errors import CorruptError
 from tfreel.storage.files import LocalFile
 from tfreel.storage.paths import display
 from tfreel.storage.remote.objects import ObjectFile
@@ -15,6 +16,8 @@ from tfreel.storage.remote.stores import store_of
 from tfreel.storage.url import Url
 
 File = LocalFile | ObjectFile
+
+_READINGS = 10
 
 
 def open_file(path: str) -> File:
@@ -66,8 +69,7 @@ def sizes_in(folder: str, names: Iterable[str]) -> dict[str, int]:
     """How large the files of these names in a folder are; those that are not there are left out."""
     if isinstance(folder, Url) and folder.scheme not in ("http", "https"):
         wanted = set(names)
-        found = ((url.rpartition("/")[2], size) for url, size in _listed(folder))
-        return {name: size for name, size in found if name in wanted}
+        return {name: size for name, size in listed(folder).items() if name in wanted}
     sizes = {}
     for name in names:
         try:
@@ -75,6 +77,27 @@ def sizes_in(folder: str, names: Iterable[str]) -> dict[str, int]:
         except FileNotFoundError:
             continue
     return sizes
+
+
+def listed(folder: Url) -> dict[str, int]:
+    """The names of the objects in a folder, and how large they are."""
+    return {url.rpartition("/")[2]: size for url, size in _listed(folder)}
+
+
+def is_directory(path: str) -> bool:
+    """Whether this is a folder; of a URL, whether there are objects in it."""
+    if not isinstance(path, Url):
+        return os.path.isdir(path)
+    return not glob.has_magic(path) and path.scheme not in ("http", "https") and bool(listed(path))
+
+
+def copy(source: Url, target: Url) -> None:
+    """Makes a second object of one, in the same store.
+
+    Raises:
+        FileNotFoundError: There is none.
+    """
+    store_of(source).copy(source, target)
 
 
 def _listed(folder: Url, *, deep: bool = False) -> Iterable[tuple[str, int]]:
@@ -85,12 +108,22 @@ def _listed(folder: Url, *, deep: bool = False) -> Iterable[tuple[str, int]]:
 
 
 def read_whole(path: str, most: int = -1) -> bytes:
-    """A file or object, or its first `most` bytes."""
+    """A file or object, or its first `most` bytes: all of them of the same version."""
     if isinstance(path, Url):
-        file = ObjectFile(path)
-        return file.read(file.size if most < 0 else most, 0)
+        return _read_object(path, most)
     with open(path, "rb") as local:
         return local.read(most)
+
+
+def _read_object(url: Url, most: int) -> bytes:
+    for attempt in range(1, _READINGS + 1):
+        try:
+            file = ObjectFile(url)
+            return file.read(file.size if most < 0 else most, 0)
+        except CorruptError as error:  # manifests are replaced while they are read
+            if error.kind != "file_changed" or attempt == _READINGS or not exists(url):
+                raise
+    raise AssertionError
 
 
 def matching(pattern: str, regex: str) -> list[str]:

@@ -13,6 +13,7 @@ from tfreel.compression import Codec, codec_named
 from tfreel.features.described import from_json
 from tfreel.features.kinds import Feature
 from tfreel.records.read import OnCorrupt
+from tfreel.storage.url import place
 
 RecordType: TypeAlias = Literal["Example", "SequenceExample", "ByteArray"]
 
@@ -111,11 +112,6 @@ def writing_options(options: Mapping[str, str]) -> WritingOptions:
     paths = _paths(said)
     if len(paths) != 1:
         raise ValueError(f"one folder can be written at a time, not {len(paths)}")
-    if re.match(r"\w[\w+.-]*://", paths[0]):
-        raise ValueError(
-            f"{paths[0]!r}: files are renamed when a job is over, which object stores cannot do;"
-            " write to a file system that driver and workers share"
-        )
     return WritingOptions(
         path=paths[0],
         record_type=said.read("recordType", _record_type),
@@ -154,11 +150,11 @@ class _Said:
 
 
 def _paths(said: _Said) -> tuple[str, ...]:
-    several = said.read("paths", _strings)
+    several = said.read("paths", _several)
     paths = several or [path for path in [said.read("path", str)] if path is not None]
     if not paths:
         raise ValueError("say what to read or write, as in .load(path) and .save(path)")
-    return tuple(re.sub(r"^file:(//)?(?=/)", "", path) for path in paths)
+    return tuple(place(re.sub(r"^file:(//)?(?=/)", "", path)) for path in paths)
 
 
 def _strings(text: str) -> list[str]:
@@ -166,6 +162,13 @@ def _strings(text: str) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
         raise ValueError(f"expected a JSON list of strings, not {text!r}")
     return found
+
+
+def _several(text: str) -> list[str]:
+    try:
+        return _strings(text)
+    except ValueError:  # which shows what it was given: a URL may hold a password
+        raise ValueError("expected a JSON list of strings") from None
 
 
 def _record_type(text: str) -> RecordType:

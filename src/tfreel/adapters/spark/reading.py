@@ -35,6 +35,8 @@ from tfreel.scans import Scan, scan
 from tfreel.scans.chunks import Chunk, chunks_of
 from tfreel.scans.pieces import Piece, PieceReader, Span
 from tfreel.scans.question import Question
+from tfreel.storage.places import is_directory, size_of
+from tfreel.storage.url import Url
 
 _PARTITION_BYTES = 128 << 20  # as large as Spark makes them of files that it knows
 _MANY_FILES = 1000  # from here on, several small ones may share a partition
@@ -65,8 +67,8 @@ def _files(paths: Sequence[str]) -> list[str]:
     """The files of all paths; of a folder, those that are not hidden."""
     found: list[str] = []
     for path in paths:
-        found += map(os.path.abspath, files_in(path) if os.path.isdir(path) else named_files(path))
-    return found
+        found += files_in(path) if is_directory(path) else named_files(path)
+    return [file if isinstance(file, Url) else os.path.abspath(file) for file in found]
 
 
 @dataclass
@@ -141,7 +143,7 @@ class RecordReader(DataSourceReader):
         if options.rows_per_partition is not None:
             parts = whole.split(rows=options.rows_per_partition, index="auto")
         else:
-            total = sum(os.path.getsize(file) for file in whole.files)
+            total = sum(map(size_of, whole.files))
             count = max(math.ceil(total / _PARTITION_BYTES), min(len(whole.files), _MANY_FILES))
             parts = whole.split(count)
         return [Part(part._pieces) for part in parts]

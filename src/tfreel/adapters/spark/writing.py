@@ -14,7 +14,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from tfreel.adapters.spark import versions
 from tfreel.adapters.spark.columns import Column, columns_of, record_type_of
 from tfreel.adapters.spark.options import RecordType, WritingOptions
-from tfreel.commits import Job, Part
+from tfreel.commits import Part, begin_job
 from tfreel.compression import Codec
 from tfreel.examples.encode import encode_sequence
 from tfreel.features.kinds import DType
@@ -47,7 +47,7 @@ class RecordWriter(DataSourceArrowWriter):
         self._columns = columns
         self._options = options
         self._version = versions.here()
-        self._job = Job.begin(options.path, suffix=_SUFFIXES[options.codec], replace=overwrite)
+        self._job = begin_job(options.path, suffix=_SUFFIXES[options.codec], replace=overwrite)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Writes the rows of one partition; called in a task, perhaps several times for the same one."""

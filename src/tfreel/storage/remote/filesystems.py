@@ -119,12 +119,38 @@ class FileSystemStore:
             self._files.invalidate_cache()
             if not replace and self._files.exists(target):
                 raise exists_already(url)
-            parent = self._files._parent(target)
-            if parent:
-                self._files.makedirs(parent, exist_ok=True)
+            self._make_parent(target)
             self._files.put_file(path, target)
 
         self._call(url, "cannot be written", put)
+
+    def copy(self, source: Url, target: Url) -> None:
+        end = self._path(target)
+
+        def copied(begin: str) -> None:
+            self._make_parent(end)
+            self._files.cp_file(begin, end)
+
+        self._call(source, "cannot be copied", copied)
+
+    def swap(self, url: Url, content: bytes, before: Facts | None) -> None:
+        try:
+            now = self.head(url)
+        except FileNotFoundError:
+            now = None
+        if now != before:
+            raise ChangedError
+
+        def put(path: str) -> None:
+            self._make_parent(path)
+            self._files.pipe_file(path, content)
+
+        self._call(url, "cannot be written", put)
+
+    def _make_parent(self, path: str) -> None:
+        parent = self._files._parent(path)
+        if parent:
+            self._files.makedirs(parent, exist_ok=True)
 
     def delete(self, url: Url) -> None:
         self._call(url, "cannot be deleted", self._files.rm_file)

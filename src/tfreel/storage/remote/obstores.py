@@ -6,6 +6,7 @@ import base64
 import errno
 import os
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -39,6 +40,7 @@ _PART_BYTES = 8 << 20
 _MOST_PARTS = 9_000
 _UPLOADS = 6
 _SINGLE_BYTES = 64 << 20  # up to here one request does, which can be told not to replace anything
+_LARGEST_COPY_BYTES = 5 << 30  # of S3: what is larger goes by this machine
 _STATUS = re.compile(r"status code: (\d{3})")
 _TRANSIENT_STATUS = ("408", "425", "429", "500", "502", "503", "504")
 _LOGIN_NAMES = {
@@ -62,6 +64,8 @@ class ObjectStore:
         from obstore import store
 
         self._web = url.scheme in ("http", "https")
+        self._conditional = True  # until it says that it knows no such requests
+        self._copies_all = url.scheme != "s3"
         self._alone = bool(url.query)  # then this store is that one object
         host = url.partition("://")[2].partition("/")[0]
         base = f"{url}?{url.query}" if self._alone else f"{url.scheme}://{host}"
@@ -176,6 +180,47 @@ class ObjectStore:
         except FileNotFoundError:
             return False
         return True
+
+    def copy(self, source: Url, target: Url) -> None:
+        begin, end = self._key(source), self._key(target)
+        if self._copies_all or self.head(source).size <= _LARGEST_COPY_BYTES:
+            self._call(source, "cannot be copied", lambda o: o.copy(self._store, begin, end))
+            return
+
+        def fetched(obstore: Any) -> None:
+            file.truncate(0)
+            file.seek(0)
+            for chunk in obstore.get(self._store, begin).stream(_PART_BYTES):
+                file.write(chunk)
+            file.flush()
+
+        with tempfile.NamedTemporaryFile(prefix="tfreel-", suffix=".tmp") as file:
+            self._call(source, "cannot be copied", fetched)
+            self.write(target, file.name, replace=True)
+
+    def swap(self, url: Url, content: bytes, before: Facts | None) -> None:
+        key = self._key(url)
+
+        def put(obstore: Any) -> None:
+            mode: Any = "create"
+            if before is not None:
+                now = obstore.head(self._store, key)
+                if _facts(now) != before:
+                    raise ChangedError
+                mode = {name: now[name] for name in ("e_tag", "version") if now[name]}
+            elif not self._conditional and self._is_there(url):
+                raise ChangedError
+            mode = mode if self._conditional else "overwrite"
+            obstore.put(self._store, key, content, mode=mode, use_multipart=False)
+
+        try:
+            try:
+                self._call(url, "cannot be written", put)
+            except NotImplementedError:  # one of the stores that are only much like S3
+                self._conditional = False
+                self._call(url, "cannot be written", put)
+        except (FileNotFoundError, FileExistsError):
+            raise ChangedError from None
 
     def delete(self, url: Url) -> None:
         self._call(url, "cannot be deleted", lambda o: o.delete(self._store, self._key(url)))

@@ -68,6 +68,22 @@ class Store(Protocol):
             FileExistsError: There is one, and it was not to be replaced.
         """
 
+    def copy(self, source: Url, target: Url) -> None:
+        """Makes a second object of one, in the same store, and replaces what had its name.
+
+        Raises:
+            FileNotFoundError: There is none.
+        """
+
+    def swap(self, url: Url, content: bytes, before: Facts | None) -> None:
+        """Puts an object in the place of the one that `before` is of, or where there was none.
+
+        Stores that can, look and write in one step; with others, somebody may come in between.
+
+        Raises:
+            ChangedError: There is another one by now, or one at all, or none any more.
+        """
+
     def delete(self, url: Url) -> None:
         """Takes an object away."""
 
