@@ -14,6 +14,8 @@ import pytest
 import tfreel
 from tfreel.commits import Job, Part, files_in, folders
 
+from tfds_like import flowers
+
 FACTS = {"tool": "tests", "source": {"kind": "spark", "path": None}}
 
 
@@ -226,3 +228,8 @@ def test_a_file_that_is_not_what_the_task_said_stops_the_commit() -> None:
     os.unlink(job.file(0, 0))
     with pytest.raises(FileNotFoundError, match="is not there any more"):
         job.commit([attempt], FACTS)
+
+
+def test_a_folder_of_tensorflow_datasets_is_what_it_says(tmp_path: Path) -> None:
+    found = files_in(os.fspath(flowers(tmp_path / "flowers")))
+    assert [".tfrecord-" in file for file in found] == [True] * 3

@@ -7,6 +7,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -368,6 +369,47 @@ def test_a_slow_driver_and_one_that_takes_it_for_dead_make_no_mixture(
     found = [record for name in WHOLE[:2] for record in tfreel.read(f"memory://box/{name}")]
     assert found in ([b"a", b"b"], [b"c", b"d"])
     assert [name for name in objects() if name.startswith(".")] == []
+
+
+def test_a_set_that_is_half_replaced_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if no size betrays it."""
+    published(b"1", b"2")
+    new = begun(replace=True)
+    parts = [attempt(new, 0, b"a"), attempt(new, 1, b"b")]
+    with monkeypatch.context() as patch:
+        dying_at(patch, 3)  # after the decision, the manifest and one copy
+        with suppress(Killed):
+            new.publish(parts)
+    with pytest.raises(FileNotFoundError):
+        tfreel.read(SET)
+    store_sets.settle(SET)
+    assert list(tfreel.read(SET)) == [b"a", b"b"]
+
+
+def test_a_decision_that_was_carried_out_by_others_does_no_harm_to_a_newer_set() -> None:
+    old = begun()
+    parts = [attempt(old, 0, b"a")]
+    late = {"key": old.parts.key, "parts": [asdict(part) for part in parts]}
+    old.publish(parts)
+    published(b"c", b"d", replace=True)
+    store_sets._carry_out(SET, late)
+    assert list(tfreel.read(SET)) == [b"c", b"d"]
+    assert objects() == WHOLE
+
+
+def test_what_another_driver_decided_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = begun(), begun()
+    parts = [attempt(first, 0, b"a"), attempt(first, 1, b"b")]
+    others = [attempt(second, 0, b"c")]
+    with monkeypatch.context() as patch:
+        dying_at(patch, 1)
+        with suppress(Killed):
+            first.publish(parts)
+    with pytest.raises(FileExistsError, match="the set exists already"):
+        second.publish(others)
+    second.abort()
+    assert list(tfreel.read(SET)) == [b"a", b"b"]
+    assert objects() == WHOLE
 
 
 def test_a_decision_whose_parts_are_gone_says_how_to_give_up(

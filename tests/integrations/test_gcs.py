@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tfreel
+from tfreel.commits import Part, begin_job, new_set
 
 RECORDS = [f"record {i} ".encode() * 20 for i in range(1000)]
 
@@ -56,3 +57,27 @@ def test_a_changed_object_is_found(files: Any) -> None:
         out.write_many(RECORDS[::-1])
     with pytest.raises(tfreel.CorruptError, match="changed"):
         list(reader)
+
+
+def test_sets_and_folders_of_jobs_are_committed(files: Any) -> None:
+    folder = tfreel.Url("bucket/out", filesystem=files)
+    for i in range(3):
+        job = begin_job(folder, suffix=".tfrecord", replace=i == 2)
+        with tfreel.Writer(job.file(0, 0)) as out:
+            out.write(b"%d" % i)
+        job.commit([Part.of(0, out)], {})
+        assert list(tfreel.read(folder)) == ([b"2"] if i == 2 else [b"0", b"1"][: i + 1])
+    path = tfreel.Url("bucket/sets/train.tfrecord", filesystem=files)
+    for i in range(2):
+        new = new_set(path, replace=True)
+        new.begin()
+        with new.parts.writer(0) as out:
+            out.write(b"%d" % i)
+        new.publish([Part.of(0, out)])
+        assert list(tfreel.read(path)) == [b"%d" % i]
+    assert sorted(name.rpartition("/")[2][:5] for name in files.find("bucket/out")) == [
+        "_SUCC",
+        "datas",
+        "part-",
+    ]
+    assert len(files.find("bucket/sets")) == 2

@@ -7,7 +7,7 @@ import os
 
 from tfreel.commits.folders import TEMPORARY, folder_at
 from tfreel.commits.store_folders import is_unfinished
-from tfreel.storage.names import SIDECAR_SUFFIXES, natural_key
+from tfreel.storage import names
 from tfreel.storage.paths import display
 from tfreel.storage.places import is_directory, join, listed
 from tfreel.storage.url import Url
@@ -20,16 +20,16 @@ def files_in(path: str) -> list[str]:
         FileNotFoundError: There are none.
         IsADirectoryError: There are folders in it, which nobody would read.
     """
-    folder = folder_at(path)
+    folder = names.folder_at(path, None) or folder_at(path)  # of TensorFlow Datasets too; or of ours
     if folder is not None:
         return folder.files()
-    names = _in_store(path) if isinstance(path, Url) else _here(path)
-    files = [join(path, name) for name in names if not name.endswith(SIDECAR_SUFFIXES)]
+    found = _in_store(path) if isinstance(path, Url) else _here(path)
+    files = [join(path, name) for name in found if not name.endswith(names.SIDECAR_SUFFIXES)]
     if not files:
         unfinished = is_directory(join(path, TEMPORARY))
         why = "; a job that was to write some did not finish" if unfinished else ""
         raise FileNotFoundError(errno.ENOENT, f"there are no record files in it{why}", display(path))
-    return sorted(files, key=natural_key)
+    return sorted(files, key=names.natural_key)
 
 
 def _here(path: str) -> list[str]:
