@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -23,12 +24,15 @@ class Requests:
         self._lock = threading.Lock()
         self._changes = threading.Lock()
         self.seen: list[tuple[str, str]] = []
+        self.users: set[str] = set()  # in whose name something was asked
         self.fails: Callable[[str, str], bool] = lambda method, path: False
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"] + "?" + environ["QUERY_STRING"]
+        signed = re.search(r"Credential=([^/]+)/", environ.get("HTTP_AUTHORIZATION", ""))
         with self._lock:
             self.seen.append((method, path))
+            self.users.add(signed[1] if signed else "")
         if self.fails(method, path):
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             start_response("503 Slow Down", [("Content-Length", "0")])
