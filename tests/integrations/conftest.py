@@ -71,11 +71,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield session
         session.stop()
         # The machine that Java runs on outlives its session, and must not outlive the tests.
-        gateway = type(session.sparkContext)._gateway
+        context = type(session.sparkContext)
+        gateway = context._gateway
         if gateway is not None:
             gateway.shutdown()
             gateway.proc.stdin.close()
             gateway.proc.wait(30)
+        context._gateway = context._jvm = None  # or the next session would look for it
     patch.undo()
 
 
