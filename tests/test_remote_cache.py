@@ -38,7 +38,7 @@ def blocks(tmp_path: Path) -> list[Path]:
 
 
 def fetched(site: Site) -> int:
-    return sum(method == "GET" for method, _, _ in site.asked)
+    return sum(method == "GET" and path == "/data.tfrecord" for method, path, _ in site.asked)
 
 
 def url(site: Site) -> str:

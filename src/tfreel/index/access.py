@@ -7,17 +7,19 @@ import hashlib
 import operator
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from tfreel import _core, markup
-from tfreel.compression import codec_named
+from tfreel.compression import Codec, codec_named
 from tfreel.errors import DecodeError, TfreelError
 from tfreel.examples.decode import decode_sequence
 from tfreel.index.build import IndexMode, index_of, named_files, sound
 from tfreel.index.handles import Handles
+from tfreel.index.indexes import Indexes, find_indexes
 from tfreel.index.sidecar import U64, FileIndex
 from tfreel.records.read import OnCorrupt, read
 from tfreel.storage.names import Paths
@@ -26,7 +28,6 @@ from tfreel.threads import Turn, in_threads, thread_count
 
 _MODES = ("auto", "memory", "rebuild", "require", "text")
 _ITERATE_RECORDS = 1024
-_FRAME_BYTES = 16
 _MOST_SHARDS_AT_ONCE = 16  # of a store: they are waited for, and not worked at
 
 
@@ -84,24 +85,17 @@ class Records(Sequence[bytes]):
             "threads": threads,
             "on_corrupt": on_corrupt,
         }
-        codec = None if compression is None else codec_named(compression)
+        find = _Find(index, None if compression is None else codec_named(compression), on_corrupt)
+        by_sidecars = on_corrupt == "raise" and index not in ("memory", "text")
+        self._set_up(files, find_indexes(files, find, threads, by_sidecars=by_sidecars))
 
-        def find(path: str, turn: Turn) -> FileIndex:
-            return (
-                index_of(path, index, codec, turn)
-                if on_corrupt == "raise"
-                else sound(path, on_corrupt, codec)
-            )
-
-        self._set_up(files, in_threads(find, files, threads))
-
-    def _set_up(self, files: list[str], indexes: list[FileIndex]) -> None:
+    def _set_up(self, files: list[str], indexes: Indexes) -> None:
         self.files = files
         self._indexes = indexes
+        self._remote = any(isinstance(file, Url) for file in files)
         self._fingerprint: str | None = None
         self._shards: tuple[int, _core.Shards] | None = None  # with the process they are of
-        counts = np.array([0, *map(len, indexes)], np.int64)
-        self._starts = np.cumsum(counts)
+        self._starts = np.concatenate([[0], np.cumsum(indexes.counts)])
         self._start_list: list[int] = self._starts.tolist()  # bisect is quicker on a list
         self._handles = Handles(files, indexes, thread_count(self._config["threads"]))
 
@@ -135,10 +129,10 @@ class Records(Sequence[bytes]):
         return self._fetch(self._checked(indices))
 
     def __iter__(self) -> Iterator[bytes]:
-        for file, index in enumerate(self._indexes):
+        for file, count in enumerate(self.counts()):
             start = 0
-            while start < len(index):
-                picks = np.arange(start, min(start + _ITERATE_RECORDS, len(index)), dtype=np.uint64)
+            while start < count:
+                picks = np.arange(start, min(start + _ITERATE_RECORDS, count), dtype=np.uint64)
                 records = self._handles.get(file).fetch(picks)
                 start += len(records)
                 yield from records
@@ -174,7 +168,7 @@ class Records(Sequence[bytes]):
     @property
     def remote(self) -> bool:
         """Whether a file lies in a store, where it pays to ask for much at once."""
-        return any(isinstance(file, Url) for file in self.files)
+        return self._remote
 
     @property
     def _at_once(self) -> int:
@@ -189,9 +183,9 @@ class Records(Sequence[bytes]):
 
         Returns:
             None if nothing is asked for, or if a file is compressed or not of this machine: it can do nothing
-            about those.
+            about those. Nor about a set so large that its indexes are not in memory.
         """
-        if not features or self.remote or any(index.codec != "none" for index in self._indexes):
+        if not features or self.remote or not (self._indexes.are_plain and self._indexes.are_held):
             return None
         if self._shards is None or self._shards[0] != os.getpid():  # its locks would not survive a fork
             self._shards = os.getpid(), self._new_shards()
@@ -221,8 +215,7 @@ class Records(Sequence[bytes]):
     @property
     def nbytes(self) -> int:
         """The bytes of all records, with their frames."""
-        ends = (int(index.offsets[-1] + index.lengths[-1]) for index in self._indexes if len(index))
-        return sum(end + _FRAME_BYTES for end in ends)
+        return self._indexes.stream_bytes
 
     def lengths(self) -> U64:
         """How many bytes each record has."""
@@ -230,17 +223,17 @@ class Records(Sequence[bytes]):
 
     def counts(self) -> list[int]:
         """How many records each file has."""
-        return [len(index) for index in self._indexes]
+        counts: list[int] = self._indexes.counts.tolist()
+        return counts
 
-    def known(self) -> tuple[list[str], list[FileIndex]]:
+    def known(self) -> tuple[list[str], Sequence[FileIndex]]:
         """The files with their indexes, for `indexed`: to have these records elsewhere without a scan."""
         return self.files, self._indexes
 
     def fingerprint(self) -> str:
         """A hash of what the files hold, whatever their names and places."""
         if self._fingerprint is None:
-            digests = (index.fingerprint for index in self._indexes)
-            self._fingerprint = hashlib.sha256(b"".join(digests)).hexdigest()[:16]
+            self._fingerprint = hashlib.sha256(self._indexes.fingerprints).hexdigest()[:16]
         return self._fingerprint
 
     def __repr__(self) -> str:
@@ -319,19 +312,33 @@ class Records(Sequence[bytes]):
         return records
 
 
+@dataclass(frozen=True, slots=True)
+class _Find:
+    """How the index of a file is found."""
+
+    mode: IndexMode
+    codec: Codec | None
+    on_corrupt: OnCorrupt
+
+    def __call__(self, path: str, turn: Turn, *, seen: bool) -> FileIndex:
+        if self.on_corrupt != "raise":
+            return sound(path, self.on_corrupt, self.codec)
+        return index_of(path, self.mode, self.codec, turn, seen=seen)
+
+
 def joined(parts: Sequence[Records]) -> Records:
     """The records of all of them, as one sequence."""
     files = [file for part in parts for file in part.files]
-    return _made(files, [index for part in parts for index in part._indexes], parts[0]._config)
+    return _made(files, Indexes.joined([part._indexes for part in parts]), parts[0]._config)
 
 
 def indexed(files: Sequence[str], indexes: Sequence[FileIndex]) -> Records:
     """The records of files whose indexes are there already: as many of them as these say."""
     config = {"index": "auto", "compression": None, "threads": None, "on_corrupt": "skip"}
-    return _made(list(files), list(indexes), config)
+    return _made(list(files), Indexes.of(list(files), indexes), config)
 
 
-def _made(files: list[str], indexes: list[FileIndex], config: dict[str, Any]) -> Records:
+def _made(files: list[str], indexes: Indexes, config: dict[str, Any]) -> Records:
     whole = Records.__new__(Records)
     whole._config = config
     whole._set_up(files, indexes)

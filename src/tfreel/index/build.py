@@ -16,13 +16,14 @@ from tfreel.compression import Codec
 from tfreel.engines import Engine, gathered, is_local
 from tfreel.errors import StaleIndexError, TfreelWarning
 from tfreel.index.remote import RemoteRecords
-from tfreel.index.sidecar import U32, U64, FileIndex, find_sidecars, read_sidecar, write_sidecar
+from tfreel.index.sidecar import U32, U64, FileIndex, Header, find_sidecars, read_sidecar, write_sidecar
 from tfreel.index.spans import Spans
 from tfreel.index.text import TEXT_SUFFIX, read_text_index, write_text_index
 from tfreel.records.frames import Position, ReadOptions, open_frames
 from tfreel.records.parts import Progress, visit_in_parts
 from tfreel.records.read import OnCorrupt, Reader
 from tfreel.records.report import Fault, Report
+from tfreel.storage.files import LocalFile
 from tfreel.storage.names import Paths, resolve
 from tfreel.storage.paths import INDEX_SUFFIX, display, naming
 from tfreel.storage.places import File, open_file
@@ -209,12 +210,22 @@ def _note(text: str) -> None:
     warnings.warn(text, TfreelWarning, stacklevel=3)
 
 
-def index_of(path: str, mode: IndexMode, compression: Codec | None, turn: Turn) -> FileIndex:
-    """The index of a file, from its sidecar or by a scan, as `mode` says."""
+def index_of(
+    path: str, mode: IndexMode, compression: Codec | None, turn: Turn, *, seen: bool = False
+) -> FileIndex:
+    """The index of a file, from its sidecar or by a scan, as `mode` says.
+
+    Args:
+        path: The file.
+        mode: As in `tfreel.open`.
+        compression: As in `tfreel.open`.
+        turn: Asked now and then.
+        seen: Whether it is known that there is a sidecar beside the file.
+    """
     if mode == "text":
         return read_text_index(path)
     stale: StaleIndexError | None = None
-    for sidecar in () if mode == "memory" else find_sidecars(path):
+    for sidecar in () if mode == "memory" else find_sidecars(path, seen=seen):
         try:
             return load_sidecar(path, sidecar, turn)
         except StaleIndexError as error:
@@ -265,16 +276,10 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
     index, fingerprint = read_sidecar(sidecar)
     file = open_file(path)
     if file.size != index.size:
-        raise _stale(sidecar, f"the file has {file.size:,} bytes, the index is of one with {index.size:,}")
-    if index.fingerprint != fingerprint:
-        raise StaleIndexError(
-            f"{display(sidecar)}: the index is damaged: it contradicts itself",
-            path=sidecar,
-            kind="index_corrupt",
-        )
+        raise _other_size(sidecar, file, index)
+    _check_fingerprint(index, fingerprint, sidecar)
     if file.identity.mtime_ns == index.mtime_ns or isinstance(file, ObjectFile):
-        if not _samples_match(file, index):
-            raise _stale(sidecar, "the file holds other records, though its size is the same")
+        _check_samples(file, index, sidecar)
         # To look at all of an object is dear, its time is that of its upload, and whatever is read by the
         # help of an index is checked anyway.
         return replace(index, mtime_ns=file.identity.mtime_ns)
@@ -283,6 +288,56 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
     if actual.fingerprint != fingerprint:
         raise _stale(sidecar, "the file was changed after it was indexed")
     return actual
+
+
+def load_promised(path: str, sidecar: str, promise: Header, *, checked: bool) -> FileIndex:
+    """The index that a sidecar promised when its header was read, for the file as it was then.
+
+    Args:
+        path: The file.
+        sidecar: Its sidecar.
+        promise: What the header said; with the time of the file as it was then, unless it is an object.
+        checked: Whether it was loaded before, and found to belong to the file.
+
+    Raises:
+        StaleIndexError: It does not belong to the file, it is damaged, or something changed since.
+    """
+    index, fingerprint = read_sidecar(sidecar)
+    file = open_file(path)
+    seen = file.size, file.identity.mtime_ns
+    if isinstance(file, LocalFile) and seen != (promise.size, promise.mtime_ns):
+        raise changed_since(path)
+    if (fingerprint, len(index), index.size) != (promise.fingerprint, promise.records, promise.size):
+        raise changed_since(path)
+    if file.size != index.size:
+        raise _other_size(sidecar, file, index)
+    if not checked:
+        _check_fingerprint(index, fingerprint, sidecar)
+        _check_samples(file, index, sidecar)
+    return replace(index, mtime_ns=file.identity.mtime_ns)
+
+
+def changed_since(path: str) -> StaleIndexError:
+    """The error for a file that is not the one any more whose index is known."""
+    return StaleIndexError(
+        f"{display(path)}: the file changed after its index was loaded; open it again",
+        path=path,
+        kind="file_changed",
+    )
+
+
+def _check_fingerprint(index: FileIndex, fingerprint: bytes, sidecar: str) -> None:
+    if index.fingerprint != fingerprint:
+        raise StaleIndexError(
+            f"{display(sidecar)}: the index is damaged: it contradicts itself",
+            path=sidecar,
+            kind="index_corrupt",
+        )
+
+
+def _check_samples(file: File, index: FileIndex, sidecar: str) -> None:
+    if not _samples_match(file, index):
+        raise _stale(sidecar, "the file holds other records, though its size is the same")
 
 
 def _samples_match(file: File, index: FileIndex) -> bool:
@@ -300,6 +355,10 @@ def _samples_match(file: File, index: FileIndex) -> bool:
             return False
         picks = picks[len(found) :]
     return True
+
+
+def _other_size(sidecar: str, file: File, index: FileIndex) -> StaleIndexError:
+    return _stale(sidecar, f"the file has {file.size:,} bytes, the index is of one with {index.size:,}")
 
 
 def _stale(sidecar: str, why: str) -> StaleIndexError:

@@ -12,10 +12,13 @@ import numpy as np
 
 from tfreel import _core
 from tfreel.compression import CodecError, is_plain
-from tfreel.errors import StaleIndexError, TfreelError, TfreelWarning
+from tfreel.errors import TfreelError, TfreelWarning
+from tfreel.index.build import changed_since
+from tfreel.index.indexes import Indexes
 from tfreel.index.remote import RemoteRecords
+from tfreel.index.rows import Rows
 from tfreel.index.seek import Seekable, open_seekable
-from tfreel.index.sidecar import U64, FileIndex
+from tfreel.index.sidecar import ROW_BYTES, U64, FileIndex
 from tfreel.index.spans import Spans
 from tfreel.records.report import Fault, describe
 from tfreel.storage.files import LocalFile
@@ -27,6 +30,7 @@ from tfreel.threads import renew_after_fork
 
 _MOST_OPEN_FILES = 128
 _FILES_PER_STREAM = 8  # for how many of those a compressed file counts: it has threads, caches and snapshots
+MOST_INDEX_BYTES = 256 << 20  # that open files keep, where indexes are loaded when they are wanted
 _ENOUGH_BYTES = 1 << 22
 _FRAME_BYTES = 16
 
@@ -36,20 +40,22 @@ class Handle:
 
     _file: File
 
-    def __init__(self, path: str, index: FileIndex, threads: int) -> None:
+    def __init__(self, path: str, index: FileIndex | Rows, threads: int) -> None:
         self._threads = threads
-        self._index = index
+        self._rows = index if isinstance(index, Rows) else None
+        self._index = index = index.index if isinstance(index, Rows) else index
         self._open(path)
         if (self._file.size, self._file.identity.mtime_ns) != (index.size, index.mtime_ns):
-            raise StaleIndexError(
-                f"{display(path)}: the file changed after its index was loaded; open it again",
-                path=path,
-                kind="file_changed",
-            )
+            raise changed_since(path)
         self._seekable: Seekable | None = (
             None if index.codec == "none" else open_seekable(self._file, index.codec)
         )
         self.weight = 1 if self._seekable is None else _FILES_PER_STREAM
+
+    @property
+    def index_bytes(self) -> int:
+        """The memory that its index takes."""
+        return len(self._index) * ROW_BYTES if self._rows is None else self._rows.nbytes
 
     def _open(self, path: str) -> None:
         index = self._index
@@ -60,7 +66,7 @@ class Handle:
 
     def fetch_one(self, pick: int) -> bytes:
         """The record at `pick`."""
-        if self._seekable is None:
+        if self._seekable is None and self._rows is None:
             with suppress(OSError):  # the long way round meets it again, and names the file
                 found = self._records.fetch_one(pick)
                 if isinstance(found, bytes):
@@ -69,6 +75,8 @@ class Handle:
 
     def fetch(self, picks: U64) -> list[bytes]:
         """The records at `picks`, or as many of them as come at once."""
+        if self._rows is not None:
+            self._rows.want(picks)
         if self._seekable is not None:
             return self._fetch_inflated(self._seekable, picks)
         return self._fetch_block(picks, self._threads).to_list()
@@ -78,6 +86,8 @@ class Handle:
 
         By one thread: whoever takes block after block has better work for the others than a part of one.
         """
+        if self._rows is not None:
+            self._rows.want(picks)
         views: list[_core.Block | bytes] = []
         while len(picks):
             if self._seekable is not None:
@@ -217,12 +227,16 @@ def _is_header_of_other(frame: bytes, length: int) -> bool:
 
 
 class Handles:
-    """The most recently used files: a set may have more shards than a process may have open files."""
+    """The most recently used files: a set may have more shards than a process may have open files.
 
-    def __init__(self, files: list[str], indexes: list[FileIndex], threads: int) -> None:
+    With them, they keep their indexes, where those were loaded because somebody wanted records.
+    """
+
+    def __init__(self, files: list[str], indexes: Indexes, threads: int) -> None:
         self._files = files
         self._threads = threads
         self._indexes = indexes
+        self._most_index_bytes = None if indexes.are_held else MOST_INDEX_BYTES
         self._lock = threading.Lock()
         self._open: OrderedDict[int, Handle] = OrderedDict()
         self._spans = Spans()
@@ -234,17 +248,36 @@ class Handles:
     def get(self, file: int) -> Handle:
         """The open file; whoever holds it keeps it open."""
         with self._lock:
-            handle = self._open.get(file)
+            handle = self._known(file)
+        if handle is not None:
+            return handle
+        # Without the lock: if it has to be loaded, others want theirs meanwhile.
+        index = self._indexes.rows(file) or self._indexes[file]
+        with self._lock:
+            handle = self._known(file)
             if handle is None:
-                handle = self._opened(self._files[file], self._indexes[file])
-                self._open[file] = handle
-                while len(self._open) > 1 and sum(h.weight for h in self._open.values()) > _MOST_OPEN_FILES:
-                    self._open.popitem(last=False)
-            else:
-                self._open.move_to_end(file)
+                handle = self._open[file] = self._opened(self._files[file], index)
+                self._close_some()
             return handle
 
-    def _opened(self, path: str, index: FileIndex) -> Handle:
-        if isinstance(path, Url):
+    def _known(self, file: int) -> Handle | None:
+        handle = self._open.get(file)
+        if handle is not None:
+            self._open.move_to_end(file)
+            if self._most_index_bytes is not None:  # rows that were wanted may have come since
+                self._close_some()
+        return handle
+
+    def _close_some(self) -> None:
+        weight = sum(handle.weight for handle in self._open.values())
+        index_bytes = sum(handle.index_bytes for handle in self._open.values())
+        most_bytes = index_bytes if self._most_index_bytes is None else self._most_index_bytes
+        while len(self._open) > 1 and (weight > _MOST_OPEN_FILES or index_bytes > most_bytes):
+            _, handle = self._open.popitem(last=False)
+            weight -= handle.weight
+            index_bytes -= handle.index_bytes
+
+    def _opened(self, path: str, index: FileIndex | Rows) -> Handle:
+        if isinstance(path, Url) and isinstance(index, FileIndex):
             return RemoteHandle(path, index, self._threads, self._spans)
         return Handle(path, index, self._threads)

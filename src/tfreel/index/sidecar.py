@@ -12,7 +12,7 @@ import os
 import struct
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,9 @@ _MAGIC = b"TFREELIX"
 _VERSION = 1
 _CODECS: tuple[Codec, ...] = ("none", "gzip", "zlib")
 _HEADER = struct.Struct("<8sIIQqQQ32sI")  # then a u32: the masked checksum of these bytes
-_ROW_BYTES = 8 + 8 + 4
 _CHECK = struct.Struct("<I")
+HEADER_BYTES = _HEADER.size + _CHECK.size
+ROW_BYTES = 8 + 8 + 4
 _FRAME_BYTES = 16
 _MOST_EXPANSION = 1040  # deflate makes 1032 bytes of one, at the most
 
@@ -92,27 +93,55 @@ class FileIndex:
         return header + _checksum(header) + columns + _checksum(columns)
 
 
+class Header(NamedTuple):
+    """What the first bytes of a sidecar say: all that has to be known of a file until somebody reads it."""
+
+    codec: Codec
+    size: int
+    mtime_ns: int
+    stream_bytes: int
+    records: int
+    fingerprint: bytes
+
+    @property
+    def sidecar_bytes(self) -> int:
+        """How large the sidecar has to be."""
+        return HEADER_BYTES + self.records * ROW_BYTES + _CHECK.size
+
+
+def parse_header(content: bytes, path: str) -> Header:
+    """What the header of a sidecar says, which is in front of `content`.
+
+    Raises:
+        StaleIndexError: It is damaged (`kind` is ``"index_corrupt"``).
+    """
+    head = content[: _HEADER.size]
+    if len(content) < HEADER_BYTES or not head.startswith(_MAGIC):
+        _damaged(path, "it is cut off, or not an index")
+    if content[_HEADER.size : HEADER_BYTES] != _checksum(head):
+        _damaged(path, "the checksum of its header does not match")
+    _, version, codec, size, mtime_ns, stream_bytes, count, fingerprint, _ = _HEADER.unpack(head)
+    if version != _VERSION or codec >= len(_CODECS):
+        _damaged(path, f"its version {version} is not known here")
+    return Header(_CODECS[codec], size, mtime_ns, stream_bytes, count, fingerprint)
+
+
 def parse_sidecar(content: bytes, path: str) -> tuple[FileIndex, bytes]:
     """The index that a sidecar holds, and the fingerprint it promises.
 
     Raises:
         StaleIndexError: It is damaged (`kind` is ``"index_corrupt"``).
     """
-    head = content[: _HEADER.size]
-    if len(content) < _HEADER.size + 2 * _CHECK.size or not head.startswith(_MAGIC):
+    codec, size, mtime_ns, stream_bytes, count, fingerprint = parse_header(content, path)
+    if len(content) < HEADER_BYTES + _CHECK.size:
         _damaged(path, "it is cut off, or not an index")
-    if content[_HEADER.size : _HEADER.size + _CHECK.size] != _checksum(head):
-        _damaged(path, "the checksum of its header does not match")
-    _, version, codec, size, mtime_ns, stream_bytes, count, fingerprint, _ = _HEADER.unpack(head)
-    if version != _VERSION or codec >= len(_CODECS):
-        _damaged(path, f"its version {version} is not known here")
-    columns = content[_HEADER.size + _CHECK.size : -_CHECK.size]
-    if len(columns) != count * _ROW_BYTES:
-        _damaged(path, f"it promises {count:,} records and holds {len(columns) // _ROW_BYTES:,}")
+    columns = content[HEADER_BYTES : -_CHECK.size]
+    if len(columns) != count * ROW_BYTES:
+        _damaged(path, f"it promises {count:,} records and holds {len(columns) // ROW_BYTES:,}")
     if content[-_CHECK.size :] != _checksum(columns):
         _damaged(path, "the checksum of its columns does not match")
     index = FileIndex(
-        codec=_CODECS[codec],
+        codec=codec,
         size=size,
         mtime_ns=mtime_ns,
         stream_bytes=stream_bytes,
@@ -131,8 +160,7 @@ def check_columns(index: FileIndex, path: str) -> None:
     last. An index that says otherwise would leave records out, or ask for memory that no record needs.
     """
     end = index.stream_bytes
-    fits = end == index.size if index.codec == "none" else end <= index.size * _MOST_EXPANSION
-    if not fits or end >= 1 << 62:
+    if not stream_fits(index):
         _damaged(path, "its stream is not one that a file of this size can hold")
     if (index.offsets > end).any() or (index.lengths > end).any():  # from here on sums cannot overflow
         _damaged(path, "it places records past the end of the file")
@@ -140,6 +168,13 @@ def check_columns(index: FileIndex, path: str) -> None:
     ends = np.insert(index.offsets + index.lengths + np.uint64(_FRAME_BYTES), 0, 0)
     if (starts != ends).any():
         _damaged(path, "it leaves gaps between records, lets them overlap or ends before the file does")
+
+
+def stream_fits(index: FileIndex | Header) -> bool:
+    """Whether a file of this size can hold such a stream."""
+    end = index.stream_bytes
+    fits = end == index.size if index.codec == "none" else end <= index.size * _MOST_EXPANSION
+    return fits and end < 1 << 62
 
 
 def read_sidecar(path: str) -> tuple[FileIndex, bytes]:
@@ -165,9 +200,16 @@ def write_sidecar(data_path: str, index: FileIndex) -> str:
     return cached
 
 
-def find_sidecars(data_path: str) -> list[str]:
-    """The sidecars of a file: beside it, and in the cache directory if it could not be written there."""
-    return [path for path in (data_path + INDEX_SUFFIX, cached_path(data_path)) if exists(path)]
+def find_sidecars(data_path: str, *, seen: bool = False) -> list[str]:
+    """The sidecars of a file: beside it, and in the cache directory if it could not be written there.
+
+    Args:
+        data_path: The file.
+        seen: Whether it is known that there is one beside it.
+    """
+    beside = data_path + INDEX_SUFFIX
+    cached = cached_path(data_path)
+    return [path for path in (beside, cached) if (seen and path is beside) or exists(path)]
 
 
 def cached_path(data_path: str) -> str:
