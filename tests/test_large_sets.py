@@ -176,6 +176,34 @@ def test_datasets_of_large_sets_have_the_same_rows_plans_and_states(
     assert head + numbers(rest) == numbers(small)
 
 
+@pytest.mark.parametrize("raw", [True, False])
+def test_a_dataset_tells_of_a_damaged_index_when_its_records_are_wanted(tmp_path: Path, raw: bool) -> None:
+    for i in range(4):
+        tfreel.save(tmp_path / f"s0{i}.tfrecord", {"n": np.arange(20) + 20 * i})
+    tfreel.build_index(tmp_path / "*.tfrecord")
+    flip(90)(sidecar_of(tmp_path / "s02.tfrecord"))
+    batches = iter(tfreel.Dataset(tmp_path / "*.tfrecord", raw=raw).batch(8))
+    assert numbers([next(batches) for _ in range(5)]) == list(range(40))
+    with pytest.raises(tfreel.StaleIndexError, match=r"s02.*columns") as caught:
+        next(batches)
+    assert caught.value.kind == "index_corrupt"
+
+
+def test_datasets_of_large_sets_are_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = write_shards(tmp_path)
+    made: list[int] = []
+    views = tfreel.Records.views
+
+    def note(records: tfreel.Records, positions: np.ndarray) -> object:
+        made.append(len(positions))
+        return views(records, positions)
+
+    monkeypatch.setattr(tfreel.Records, "views", note)
+    batches = list(tfreel.Dataset(files, raw=True).shuffle(seed=1).batch(10))
+    assert sorted(record for batch in batches for record in batch) == sorted(ALL)
+    assert max(made) == len(ALL)  # which is little, and so fetched together
+
+
 def test_joined_records_are_those_of_all_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = write_shards(tmp_path)
     large = tfreel.open(files[:5])

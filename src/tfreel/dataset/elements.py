@@ -53,7 +53,7 @@ class Elements:
 
     def batches(self, chunks: Iterator[Positions]) -> BatchesAhead:
         """What `batch` gives for each chunk, read ahead where that is possible."""
-        if self.records.remote:
+        if self.records.in_groups:
             return BatchesAhead(
                 chunks,
                 start=partial(FetchAhead, self._group, self.records.nbytes / max(1, len(self.records))),

@@ -21,6 +21,7 @@ _GROUPS_AHEAD = 2
 class FetchAhead:
     """What `_core.Pipeline` is to files, for objects: it is told of batches, and gives them in order.
 
+    And for files whose indexes are not in memory: there the rows of an index are what is asked for together.
     Requests are dear, and bytes are not. So it waits until a group of batches is worth a round of requests,
     or is wanted; in a group, what lies close together comes together. The first groups are small, so that
     nobody waits long for the first batch.

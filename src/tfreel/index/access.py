@@ -171,6 +171,11 @@ class Records(Sequence[bytes]):
         return self._remote
 
     @property
+    def in_groups(self) -> bool:
+        """Whether it pays to ask for many at once: in a store, or if their indexes are not in memory."""
+        return self._remote or not self._indexes.are_held
+
+    @property
     def _at_once(self) -> int:
         return _MOST_SHARDS_AT_ONCE if self.remote else 1
 

@@ -236,7 +236,7 @@ class Handles:
         self._files = files
         self._threads = threads
         self._indexes = indexes
-        self._most_index_bytes = None if indexes.are_held else MOST_INDEX_BYTES
+        self._all_held = indexes.are_held
         self._lock = threading.Lock()
         self._open: OrderedDict[int, Handle] = OrderedDict()
         self._spans = Spans()
@@ -264,18 +264,17 @@ class Handles:
         handle = self._open.get(file)
         if handle is not None:
             self._open.move_to_end(file)
-            if self._most_index_bytes is not None:  # rows that were wanted may have come since
+            if not self._all_held:  # rows that were wanted may have come since
                 self._close_some()
         return handle
 
     def _close_some(self) -> None:
         weight = sum(handle.weight for handle in self._open.values())
-        index_bytes = sum(handle.index_bytes for handle in self._open.values())
-        most_bytes = index_bytes if self._most_index_bytes is None else self._most_index_bytes
-        while len(self._open) > 1 and (weight > _MOST_OPEN_FILES or index_bytes > most_bytes):
+        index_bytes = 0 if self._all_held else sum(handle.index_bytes for handle in self._open.values())
+        while len(self._open) > 1 and (weight > _MOST_OPEN_FILES or index_bytes > MOST_INDEX_BYTES):
             _, handle = self._open.popitem(last=False)
             weight -= handle.weight
-            index_bytes -= handle.index_bytes
+            index_bytes -= 0 if self._all_held else handle.index_bytes
 
     def _opened(self, path: str, index: FileIndex | Rows) -> Handle:
         if isinstance(path, Url) and isinstance(index, FileIndex):
