@@ -291,6 +291,30 @@ def test_pickles_and_what_is_known_go_elsewhere_without_the_rows(tmp_path: Path,
     assert list(pickle.loads(pickle.dumps(records))) == ALL
 
 
+def test_a_pickle_of_a_large_set_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = write_shards(tmp_path)
+    records = tfreel.open(files)
+    assert records[7] == ALL[7]
+    pickled = pickle.dumps(records)
+    assert len(pickled) < 300 * SHARDS + 1000
+    monkeypatch.setattr(indexes, "_read_header", None)
+    again = pickle.loads(pickled)
+    assert (len(again), again.fingerprint()) == (len(records), records.fingerprint())
+    assert list(again) == ALL
+    again = pickle.loads(pickled)
+    write_file(files[0], [b"other"])
+    with pytest.raises(tfreel.StaleIndexError, match=r"s00.*open it again"):
+        again[7]
+
+
+def test_a_pickle_of_a_set_that_had_to_be_scanned_is_scanned_again(tmp_path: Path) -> None:
+    files = write_shards(tmp_path)
+    sidecar_of(files[4]).unlink()
+    records = tfreel.open(files)
+    again = pickle.loads(pickle.dumps(records))
+    assert list(again) == ALL
+
+
 def test_a_fork_goes_on_with_what_was_loaded_and_with_what_was_not(tmp_path: Path) -> None:
     records = tfreel.open(write_shards(tmp_path))
     assert records[0] == ALL[0]

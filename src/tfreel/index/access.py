@@ -64,7 +64,7 @@ class Records(Sequence[bytes]):
     """The sequence that `tfreel.open` returns: `len`, ``[i]``, ``[-1]``, slices, lists and masks of indices.
 
     Every record is checked when it is read, against its checksums and the index. Threads may share it, a fork
-    may inherit it, and it pickles as its files and options.
+    may inherit it, and it pickles as its files and options; a very large set with what is known of its files.
     """
 
     def __init__(
@@ -257,6 +257,8 @@ class Records(Sequence[bytes]):
         return markup.Cells().row_table([_row(record) for record in self[: markup.MOST_ROWS]])
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._indexes.are_promised:  # what the headers said is short, and what is not so is seen later
+            return _made, (self.files, self._indexes, self._config)
         return _reopen, (self.files, self._config)
 
     def _checked(self, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:

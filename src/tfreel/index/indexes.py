@@ -175,6 +175,11 @@ class Indexes(Sequence[FileIndex]):
         return len(self._held) == len(self)
 
     @property
+    def are_promised(self) -> bool:
+        """Whether none of them is in memory: each is loaded when it is wanted."""
+        return len(self) > 0 and not self._held
+
+    @property
     def stream_bytes(self) -> int:
         """The bytes of all records, with their frames."""
         ends = (int(i.offsets[-1] + i.lengths[-1]) for i in self._held.values() if len(i))
