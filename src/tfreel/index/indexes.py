@@ -212,7 +212,7 @@ def find_indexes(files: list[str], find: Find, threads: int | None, *, by_sideca
 
     if by_sidecars:
         _in_turns(look, files, threads)
-        if facts["count"].sum() * ROW_BYTES + len(files) * _FILE_BYTES > LARGEST_BYTES:
+        if int(facts["count"].sum()) * ROW_BYTES + len(files) * _FILE_BYTES > LARGEST_BYTES:
             return _promised(files, facts, find, threads)
 
     def found(file: int, turn: Turn) -> FileIndex:
