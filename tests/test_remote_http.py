@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import pickle
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -184,6 +185,26 @@ def test_a_batch_of_256_takes_at_most_three_round_trips(site: Site) -> None:
     picks = [(i * 7919) % len(RECORDS) for i in range(256)]
     assert records[picks] == [RECORDS[i] for i in picks]
     assert len(site.asked) <= 3
+
+
+def test_records_that_lie_far_apart_are_asked_for_at_the_same_time(site: Site, tmp_path: Path) -> None:
+    far = [bytes([i]) * (600_000 if i % 2 else 1000) for i in range(130)]
+    with tfreel.Writer(tmp_path / "far.tfrecord") as out:
+        out.write_many(far)
+    site.files["/far.tfrecord"] = (tmp_path / "far.tfrecord").read_bytes()
+    site.files["/far.tfrecord.tfreel-index"] = Path(
+        tfreel.build_index(tmp_path / "far.tfrecord")[0]
+    ).read_bytes()
+    records = tfreel.open(f"{site.url}/far.tfrecord")
+    assert records[0] == far[0]
+    everyone = threading.Barrier(64, timeout=60)
+
+    def wait_for_all() -> None:
+        everyone.wait()
+
+    site.mishaps = [wait_for_all] * 64
+    assert records[list(range(2, 130, 2))] == far[2::2]  # none is answered before all of them are asked for
+    assert not everyone.broken
 
 
 def test_secrets_of_a_url_stay_secret(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -36,6 +37,9 @@ _RETRIES: dict[str, Any] = {
         "base": 2,
     },
 }
+_RANGES_AT_ONCE = 10  # which obstore asks for together, in one call
+_CALLS_AT_ONCE = 8
+RANGES_TOGETHER = _RANGES_AT_ONCE * _CALLS_AT_ONCE
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 9_000
 _UPLOADS = 6
@@ -132,14 +136,26 @@ class ObjectStore:
         return self._call(url, f"bytes {begin}-{end} cannot be read", get)
 
     def read_ranges(self, url: Url, begins: Sequence[int], ends: Sequence[int]) -> list[memoryview]:
-        def get(obstore: Any) -> list[memoryview]:
-            found = obstore.get_ranges(self._store, self._key(url), starts=begins, ends=ends, coalesce=0)
-            for begin, end, data in zip(begins, ends, found, strict=True):
-                if len(data) != end - begin:
-                    raise TransientError(f"{len(data):,} bytes came instead of {end - begin:,}")
-            return [memoryview(data) for data in found]
+        what = f"{len(begins)} ranges of bytes {begins[0]}-{ends[-1]} cannot be read"
 
-        return self._call(url, f"{len(begins)} ranges of bytes {begins[0]}-{ends[-1]} cannot be read", get)
+        def some(at: int) -> list[memoryview]:
+            part = slice(at, at + _RANGES_AT_ONCE)
+            return self._call(url, what, partial(self._ranges, url, begins[part], ends[part]))
+
+        starts = range(0, len(begins), _RANGES_AT_ONCE)
+        if len(starts) == 1:
+            return some(0)
+        from concurrent.futures import ThreadPoolExecutor  # here, because it costs as much as all of tfreel
+
+        with ThreadPoolExecutor(min(_CALLS_AT_ONCE, len(starts)), thread_name_prefix="tfreel-ranges") as pool:
+            return [piece for pieces in pool.map(some, starts) for piece in pieces]
+
+    def _ranges(self, url: Url, begins: Sequence[int], ends: Sequence[int], obstore: Any) -> list[memoryview]:
+        found = obstore.get_ranges(self._store, self._key(url), starts=begins, ends=ends, coalesce=0)
+        for begin, end, data in zip(begins, ends, found, strict=True):
+            if len(data) != end - begin:
+                raise TransientError(f"{len(data):,} bytes came instead of {end - begin:,}")
+        return [memoryview(data) for data in found]
 
     def sizes(self, folder: Url, *, deep: bool) -> Iterator[tuple[str, int]]:
         if self._web:
