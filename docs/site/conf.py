@@ -1,0 +1,103 @@
+"""How `make docs` makes a site out of the plain Markdown of this repository.
+
+Sphinx reads the pages where they lie, so that a link works on a forge and in the site alike, and there is no
+second copy of anything: the README is the home page. Only the navigation stands here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[2]
+
+# Caption: pages, without their suffix. A page that is neither here nor in the table below fails the build.
+NAVIGATION = {
+    "Start": ["docs/tutorial", "docs/tutorials/README"],
+    "Data in and out": ["docs/pack", "docs/unpack", "docs/examples", "docs/columns", "docs/images"],
+    "Training": ["docs/dataset", "docs/pytorch", "docs/jax"],
+    "Tables, stores, clusters": ["docs/tables", "docs/arrow", "docs/remote", "docs/ray", "docs/spark"],
+    "Looking and checking": [
+        "docs/viewer",
+        "docs/stats",
+        "docs/validate",
+        "docs/compare",
+        "docs/bad-data",
+    ],
+    "Coming from elsewhere": ["docs/tensorflow"],
+    "Reference": ["docs/cli", "docs/format"],
+    "中文": ["README.zh-CN", "docs/zh/tutorial", "docs/zh/tutorials/README"],
+    "The project": ["CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/decisions/README", "benchmarks/README"],
+}
+# Page: those that stand below it.
+BELOW = {
+    "docs/tutorials/README": ["docs/tutorials/[1-9]*"],
+    "docs/zh/tutorials/README": ["docs/zh/tutorials/[1-9]*"],
+    "docs/pack": ["docs/pack-detection", "docs/pack-tables", "docs/pack-formats"],
+    "docs/dataset": ["docs/splitting", "docs/shuffling", "docs/checkpointing"],
+    "docs/tensorflow": ["docs/differences"],
+    "docs/decisions/README": ["docs/decisions/[0-9]*"],
+    "benchmarks/README": ["benchmarks/runs/*/results"],
+}
+
+project = "tfreel"
+release = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+extensions = ["myst_parser"]
+root_doc = "README"
+include_patterns = [
+    "*.md",
+    "docs/*.md",
+    "docs/**/*.md",
+    "benchmarks/README.md",
+    "benchmarks/runs/*/results.md",
+]
+exclude_patterns = [".*", "build*", "dist", "tfreel-demo", "core", "bindings", "src", "tests", "docs/site"]
+myst_heading_anchors = 4  # links to headings are those of the forges
+myst_enable_extensions = ["html_image"]  # pictures with a width are written in HTML
+nitpicky = True
+
+html_theme = "furo"
+html_title = f"tfreel {release}"
+html_search_language = "zh"  # finds words of Chinese, and of English as well
+html_show_copyright = False
+html_copy_source = False
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
+
+
+def add_navigation(_: Sphinx, page: str, source: list[str]) -> None:
+    """Puts the navigation behind the text of a page, where a forge does not see it."""
+    if page == root_doc:
+        source[0] += "".join(
+            _toctree(pages, f":caption: {caption}\n") for caption, pages in NAVIGATION.items()
+        )
+    elif page in BELOW:
+        source[0] += _toctree(BELOW[page])
+
+
+def _toctree(pages: list[str], caption: str = "") -> str:
+    listed = "\n".join(f"/{page}" for page in pages)
+    return f"\n```{{toctree}}\n:hidden:\n:glob:\n{caption}\n{listed}\n```\n"
+
+
+def name_language(_: Sphinx, page: str, __: str, context: dict[str, object], ___: object) -> None:
+    """Tells browsers, and those who read pages aloud, which pages are Chinese."""
+    if page.startswith("docs/zh/") or page.endswith(".zh-CN"):
+        context["language"] = "zh-CN"
+
+
+def add_front_door(app: Sphinx, failure: Exception | None) -> None:
+    """Servers look for `index.html`."""
+    if failure is None:
+        move = f'<meta http-equiv="refresh" content="0; url={root_doc}.html">'
+        door = f"<!doctype html>{move}<title>{project}</title>\n"
+        (Path(app.outdir) / "index.html").write_text(door, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    """What Sphinx calls first."""
+    app.connect("source-read", add_navigation)
+    app.connect("html-page-context", name_language)
+    app.connect("build-finished", add_front_door)

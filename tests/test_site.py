@@ -1,0 +1,129 @@
+"""The site builds without a warning, every link in it leads somewhere, and it needs nobody else's server."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "srcset")}
+
+
+class Page(HTMLParser):
+    """What a page loads, where it leads, and the places in it that links can name."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loads: set[str] = set()
+        self.links: set[str] = set()
+        self.places: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value and (tag, name) in LOADED:
+                self.loads.add(value)
+            elif value and (tag, name) == ("a", "href"):
+                self.links.add(value)
+            elif value and name == "id":
+                self.places.add(value)
+
+
+def build(repository: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    options = ["--quiet", "--fail-on-warning", "--keep-going", "--conf-dir", repository / "docs/site"]
+    command = [sys.executable, "-m", "sphinx", *options, "--doctree-dir", f"{out}-work", repository, out]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=250)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site") / "out"
+    done = build(ROOT, out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {path: Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+def test_every_markdown_page_is_in_the_site(site: Path) -> None:
+    written = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    made = [(site / page.relative_to(ROOT)).with_suffix(".html") for page in written]
+    assert [page for page in made if not page.exists()] == []
+    assert (site / "index.html").exists()
+
+
+def test_links_and_their_anchors_lead_somewhere(site: Path, pages: dict[Path, Page]) -> None:
+    broken, followed = [], 0
+    for path, page in pages.items():
+        for link in page.links | page.loads:
+            address, place = urldefrag(link)
+            if "://" in address or address.startswith(("mailto:", "data:")):
+                continue
+            target = (path.parent / unquote(address.partition("?")[0])).resolve() if address else path
+            followed += 1
+            found = target.is_relative_to(site.resolve()) and target.is_file()
+            named = not place or target not in pages or unquote(place) in pages[target].places
+            if not (found and named):
+                broken.append(f"{path.name}: {link}")
+    assert broken == []
+    assert followed > 1000
+
+
+def test_nothing_is_loaded_from_another_host(site: Path, pages: dict[Path, Page]) -> None:
+    foreign = [load for page in pages.values() for load in page.loads if "//" in load]
+    assert foreign == []
+    styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
+    assert "url(http" not in styles
+    assert "url(//" not in styles
+    assert "@import" not in styles
+
+
+def test_pictures_are_in_the_site(site: Path, pages: dict[Path, Page]) -> None:
+    shown = {Path(load).name for page in pages.values() for load in page.loads if load.endswith(".png")}
+    assert {picture.name for picture in (ROOT / "docs/pictures").glob("*.png")} <= shown
+
+
+def test_chinese_pages_say_that_they_are_chinese(site: Path) -> None:
+    page = (site / "docs/zh/tutorial.html").read_text(encoding="utf-8")
+    assert '<html class="no-js" lang="zh-CN"' in page
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("[away](docs/gone.md)", "gone"),
+        ("[there](docs/tutorial.md#nowhere)", "nowhere"),
+        ("![a cat](docs/pictures/cat.png)", "cat.png"),
+    ],
+)
+def test_a_broken_link_fails_the_build(page: str, said: str, tmp_path: Path) -> None:
+    small_repository(tmp_path / "repository", page)
+    done = build(tmp_path / "repository", tmp_path / "out")
+    assert done.returncode == 1
+    assert any("README.md" in line and said in line for line in done.stderr.splitlines()), done.stderr
+
+
+def test_a_page_outside_the_navigation_fails_the_build(tmp_path: Path) -> None:
+    small_repository(tmp_path / "repository", "")
+    (tmp_path / "repository/docs/forgotten.md").write_text("# Forgotten\n", encoding="utf-8")
+    done = build(tmp_path / "repository", tmp_path / "out")
+    assert done.returncode == 1
+    assert "forgotten.md: WARNING: document isn't included in any toctree" in done.stderr
+
+
+def small_repository(at: Path, page: str) -> None:
+    """A README with one line, and a page that it can link to; most of the navigation is not there."""
+    (at / "docs/site").mkdir(parents=True)
+    shutil.copy(ROOT / "docs/site/conf.py", at / "docs/site")
+    shutil.copy(ROOT / "pyproject.toml", at)
+    (at / "README.md").write_text(f"# Home\n\n{page}\n", encoding="utf-8")
+    (at / "docs/tutorial.md").write_text("# Tutorial\n\n## Step\n", encoding="utf-8")
