@@ -14,7 +14,7 @@ JAVA_PROBE := command -v java > /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format docs pictures bench clean
+.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format docs reference pictures bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -73,6 +73,9 @@ format: $(VENV)/check ## put all code into shape
 docs: $(VENV)/docs ## build the site of the documentation in build/site; any broken link fails
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto --conf-dir docs/site --doctree-dir build/site-work . build/site
 	@echo "build/site/index.html"
+
+reference: $(VENV)/docs ## write docs/reference anew, out of the source
+	$(BIN)/python docs/site/reference.py
 
 pictures: $(VENV)/integrations ## make the pictures of the viewer in docs/ anew
 	PYTHONPATH=tests $(BIN)/python docs/pictures/make.py

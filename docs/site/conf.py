@@ -27,7 +27,7 @@ NAVIGATION = {
         "docs/bad-data",
     ],
     "Coming from elsewhere": ["docs/tensorflow"],
-    "Reference": ["docs/cli", "docs/format"],
+    "Reference": ["docs/reference/README", "docs/cli", "docs/errors", "docs/format"],
     "中文": ["README.zh-CN", "docs/zh/tutorial", "docs/zh/tutorials/README"],
     "The project": ["CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/decisions/README", "benchmarks/README"],
 }
@@ -38,6 +38,12 @@ BELOW = {
     "docs/pack": ["docs/pack-detection", "docs/pack-tables", "docs/pack-formats"],
     "docs/dataset": ["docs/splitting", "docs/shuffling", "docs/checkpointing"],
     "docs/tensorflow": ["docs/differences"],
+    "docs/reference/README": [
+        *(f"docs/reference/{page}" for page in ("records", "examples", "columns", "dataset", "packing")),
+        *(f"docs/reference/{page}" for page in ("images", "profile", "errors", "cli")),
+        *(f"docs/reference/{page}" for page in ("torch", "jax", "keras", "grain", "polars", "duckdb")),
+        *(f"docs/reference/{page}" for page in ("huggingface", "ray", "spark")),
+    ],
     "docs/decisions/README": ["docs/decisions/[0-9]*"],
     "benchmarks/README": ["benchmarks/runs/*/results"],
 }
