@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 # Caption: pages, without their suffix. A page that is neither here nor in the table below fails the build.
 NAVIGATION = {
-    "Start": ["docs/tutorial", "docs/tutorials/README"],
+    "Start": ["docs/start", "docs/tutorial", "docs/tutorials/README"],
     "Data in and out": ["docs/pack", "docs/unpack", "docs/examples", "docs/columns", "docs/images"],
     "Training": ["docs/dataset", "docs/pytorch", "docs/jax"],
     "Tables, stores, clusters": ["docs/tables", "docs/arrow", "docs/remote", "docs/ray", "docs/spark"],
@@ -26,9 +26,9 @@ NAVIGATION = {
         "docs/compare",
         "docs/bad-data",
     ],
-    "Coming from elsewhere": ["docs/tensorflow"],
+    "Coming from elsewhere": ["docs/tensorflow", "docs/coming-from", "docs/rivals"],
     "Reference": ["docs/reference/README", "docs/cli", "docs/errors", "docs/format"],
-    "中文": ["README.zh-CN", "docs/zh/tutorial", "docs/zh/tutorials/README"],
+    "中文": ["README.zh-CN", "docs/zh/start", "docs/zh/tutorial", "docs/zh/tutorials/README"],
     "The project": ["CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/decisions/README", "benchmarks/README"],
 }
 # Page: those that stand below it.
