@@ -28,7 +28,16 @@ NAVIGATION = {
     ],
     "Coming from elsewhere": ["docs/tensorflow", "docs/coming-from", "docs/rivals"],
     "Reference": ["docs/reference/README", "docs/cli", "docs/errors", "docs/format"],
-    "中文": ["README.zh-CN", "docs/zh/start", "docs/zh/tutorial", "docs/zh/tutorials/README"],
+    "中文": [
+        "README.zh-CN",
+        "docs/zh/start",
+        "docs/zh/tutorial",
+        "docs/zh/tutorials/README",
+        "docs/zh/pack",
+        "docs/zh/dataset",
+        "docs/zh/pytorch",
+        "docs/zh/bad-data",
+    ],
     "The project": ["CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/decisions/README", "benchmarks/README"],
 }
 # Page: those that stand below it.
@@ -37,6 +46,7 @@ BELOW = {
     "docs/zh/tutorials/README": ["docs/zh/tutorials/[1-9]*"],
     "docs/pack": ["docs/pack-detection", "docs/pack-tables", "docs/pack-formats"],
     "docs/dataset": ["docs/splitting", "docs/shuffling", "docs/checkpointing"],
+    "docs/zh/dataset": ["docs/zh/splitting", "docs/zh/shuffling", "docs/zh/checkpointing"],
     "docs/tensorflow": ["docs/differences"],
     "docs/reference/README": [
         *(f"docs/reference/{page}" for page in ("records", "examples", "columns", "dataset", "packing")),
