@@ -36,7 +36,10 @@ NAVIGATION = {
         "docs/zh/pack",
         "docs/zh/dataset",
         "docs/zh/pytorch",
+        "docs/zh/remote",
+        "docs/zh/viewer",
         "docs/zh/bad-data",
+        "docs/zh/tensorflow",
     ],
     "The project": ["CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/decisions/README", "benchmarks/README"],
 }
