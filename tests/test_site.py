@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
+
+from site_built import build
 
 ROOT = Path(__file__).parent.parent
 LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "srcset")}
@@ -33,20 +33,6 @@ class Page(HTMLParser):
                 self.links.add(value)
             elif value and name == "id":
                 self.places.add(value)
-
-
-def build(repository: Path, out: Path) -> subprocess.CompletedProcess[str]:
-    options = [
-        "--jobs",
-        "2",
-        "--quiet",
-        "--fail-on-warning",
-        "--keep-going",
-        "--conf-dir",
-        repository / "docs/site",
-    ]
-    command = [sys.executable, "-m", "sphinx", *options, "--doctree-dir", f"{out}-work", repository, out]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=250)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +94,8 @@ def test_chinese_pages_say_that_they_are_chinese(site: Path) -> None:
 def test_broken_links_and_forgotten_pages_fail_the_build(tmp_path: Path) -> None:
     repository = tmp_path / "repository"
     (repository / "docs/site").mkdir(parents=True)
-    shutil.copy(ROOT / "docs/site/conf.py", repository / "docs/site")
+    for name in ("conf.py", "words.py"):
+        shutil.copy(ROOT / "docs/site" / name, repository / "docs/site")
     shutil.copy(ROOT / "pyproject.toml", repository)
     links = "[away](docs/gone.md) [there](docs/tutorial.md#nowhere) ![a cat](docs/pictures/cat.png)"
     (repository / "README.md").write_text(f"# Home\n\n{links}\n", encoding="utf-8")

@@ -6,10 +6,14 @@ second copy of anything: the README is the home page. Only the navigation stands
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from pathlib import Path
 
 from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))
+from words import Words
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,7 +83,7 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = f"tfreel {release}"
-html_search_language = "zh"  # finds words of Chinese, and of English as well
+html_search_language = Words.lang
 html_show_copyright = False
 html_copy_source = False
 pygments_style = "friendly"
@@ -117,6 +121,7 @@ def add_front_door(app: Sphinx, failure: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """What Sphinx calls first."""
+    app.add_search_language(Words)
     app.connect("source-read", add_navigation)
     app.connect("html-page-context", name_language)
     app.connect("build-finished", add_front_door)
