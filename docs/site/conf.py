@@ -45,11 +45,15 @@ NAVIGATION = {
         "docs/zh/dataset",
         "docs/zh/pytorch",
         "docs/zh/jax",
+        "docs/zh/tables",
         "docs/zh/remote",
         "docs/zh/viewer",
         "docs/zh/bad-data",
         "docs/zh/errors",
+        "docs/zh/cli",
         "docs/zh/tensorflow",
+        "docs/zh/coming-from",
+        "docs/zh/rivals",
     ],
     "The project": ["CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/decisions/README", "benchmarks/README"],
 }
@@ -59,6 +63,7 @@ BELOW = {
     "docs/zh/tutorials/README": ["docs/zh/tutorials/[1-9]*"],
     "docs/pack": ["docs/pack-detection", "docs/pack-tables", "docs/pack-formats"],
     "docs/dataset": ["docs/splitting", "docs/shuffling", "docs/checkpointing"],
+    "docs/zh/pack": ["docs/zh/pack-detection", "docs/zh/pack-tables", "docs/zh/pack-formats"],
     "docs/zh/dataset": ["docs/zh/splitting", "docs/zh/shuffling", "docs/zh/checkpointing"],
     "docs/tensorflow": ["docs/differences"],
     "docs/reference/README": [
