@@ -15,6 +15,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from PIL import Image
 
 import tfreel
@@ -102,6 +103,7 @@ def test_python_blocks_of_the_page_run(page: Path) -> None:
     prepare_pictures()
     prepare_annotated_pictures()
     prepare_tutorials()
+    MemoryFileSystem.store.clear()  # of the process: another page may have used it
     namespace: dict[str, object] = {}
     for language, body in FENCE.findall(page.read_text(encoding="utf-8")):
         if language == "python":
