@@ -49,6 +49,7 @@ NAVIGATION = {
         "docs/zh/arrow",
         "docs/zh/remote",
         "docs/zh/ray",
+        "docs/zh/spark",
         "docs/zh/viewer",
         "docs/zh/stats",
         "docs/zh/validate",
@@ -56,6 +57,7 @@ NAVIGATION = {
         "docs/zh/bad-data",
         "docs/zh/errors",
         "docs/zh/cli",
+        "docs/zh/format",
         "docs/zh/tensorflow",
         "docs/zh/coming-from",
         "docs/zh/rivals",
@@ -71,6 +73,7 @@ BELOW = {
     "docs/zh/pack": ["docs/zh/pack-detection", "docs/zh/pack-tables", "docs/zh/pack-formats"],
     "docs/zh/dataset": ["docs/zh/splitting", "docs/zh/shuffling", "docs/zh/checkpointing"],
     "docs/tensorflow": ["docs/differences"],
+    "docs/zh/tensorflow": ["docs/zh/differences"],
     "docs/reference/README": [
         *(f"docs/reference/{page}" for page in ("records", "examples", "columns", "dataset", "packing")),
         *(f"docs/reference/{page}" for page in ("images", "profile", "errors", "cli")),
