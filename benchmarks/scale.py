@@ -19,15 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.dataset.arrange import dealt
-from tfreel.dataset.order import Natural, Order, Shuffled, Windowed, known
+from tfreel.dataset.order import Natural, Order, Shuffled, known
 from tfreel.dataset.shares import Share
+from tfreel.dataset.windows import Laned, Windowed
 
 SHARDS = 10**6
 RECORDS = 10**12
 RANKS = 1_000
 BATCH = 1_024
 TEST = 10**10  # records that are kept out of training
-WINDOW = 1 << 20
+WINDOW = 1 << 20  # for all ranks together
+LANE_WINDOW = 1 << 16  # for each
 SEED = 7
 
 Numbers = npt.NDArray[np.uint64]
@@ -106,6 +108,13 @@ def check_resuming(order: Order, step: int) -> str:
     return mark
 
 
+def stretches(order: Order) -> int:
+    """How many stretches of records that follow each other a rank reads for so many records."""
+    share = Share(421, RANKS).of_order(order)
+    got = np.sort(share.at(np.arange(LANE_WINDOW, 2 * LANE_WINDOW, dtype=np.uint64), 0))
+    return 1 + int((np.diff(got) > 1).sum())
+
+
 def tell(name: str, order: Order, found: Set) -> None:
     """Checks an order at its beginning, in its middle and at its end, and says what it costs."""
     last = known(order) // (RANKS * BATCH) - 1
@@ -115,6 +124,7 @@ def tell(name: str, order: Order, found: Set) -> None:
     seconds = timed(lambda: batch_of(order, 421, last // 2))
     shards = len(np.unique(found.places(batch_of(order, 421, last // 2))[0]))
     print(f"{name}: {seconds * 1e9 / BATCH:,.0f} ns a record, {shards:,} shards in a batch, state {mark}")
+    print(f"    a rank reads {LANE_WINDOW:,} records in {stretches(order):,} stretches")
 
 
 def main() -> None:
@@ -129,6 +139,7 @@ def main() -> None:
     orders = {
         "exact shuffle": Shuffled(train, SEED),
         f"window of {WINDOW:,}": Windowed(in_files, SEED, WINDOW),
+        f"{RANKS:,} lanes with windows of {LANE_WINDOW:,}": Laned(in_files, SEED, LANE_WINDOW, RANKS),
     }
     for name, order in orders.items():
         tell(name, order, found)

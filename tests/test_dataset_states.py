@@ -30,6 +30,7 @@ PLANS: dict[str, Callable[[Dataset], Any]] = {
     "epochs": lambda ds: ds[:20].shuffle(seed=1).repeat(3).batch(6),
     "epochs of epochs": lambda ds: ds[:5].shuffle(seed=1).repeat(3).repeat(2).batch(4),
     "windows": lambda ds: ds.shuffle(seed=1, window=16).shard(1, 3).batch(4),
+    "lanes": lambda ds: ds.shuffle(seed=1, window=8, lanes=3).shard(1, 3).batch(4),
     "shards, padded": lambda ds: ds.shuffle(seed=1).shard(3, 4, uneven="pad").batch(5),
     "shards, dropped": lambda ds: ds.shuffle(seed=1).shard(3, 4, uneven="drop").batch(5),
     "shards, repeated": lambda ds: ds[:30].shuffle(seed=1).shard(1, 4).repeat(3).batch(5),

@@ -23,8 +23,8 @@ from tfreel.dataset.order import (
     Sharded,
     Shuffled,
     Weighted,
-    Windowed,
 )
+from tfreel.dataset.windows import Laned, Windowed
 from tfreel.errors import StateError
 
 
@@ -54,6 +54,11 @@ def test_a_windowed_shuffle_visits_everything_once(size: int, seed: int, epoch: 
     assert sorted(listed(Windowed(Natural(size), seed, window), epoch)) == list(range(size))
 
 
+@given(SIZES, SEEDS, st.integers(0, 5), st.integers(1, 800), st.integers(1, 40))
+def test_lanes_visit_everything_once(size: int, seed: int, epoch: int, window: int, lanes: int) -> None:
+    assert sorted(listed(Laned(Natural(size), seed, window, lanes), epoch)) == list(range(size))
+
+
 @settings(max_examples=50)
 @given(SEEDS, st.integers(1, 300), st.integers(1, 5))
 def test_repeating_visits_everything_as_often(seed: int, size: int, times: int) -> None:
@@ -68,6 +73,7 @@ def orders(below: Order) -> st.SearchStrategy[Order]:
         SEEDS.map(lambda seed: Shuffled(below, seed)),
         SEEDS.map(lambda seed: Shuffled(below, seed, fixed=True)),
         st.tuples(SEEDS, st.integers(1, 50)).map(lambda t: Windowed(below, *t)),
+        st.tuples(SEEDS, st.integers(1, 50), st.integers(1, 5)).map(lambda t: Laned(below, *t)),
         st.integers(1, 3).map(lambda times: Repeated(below, times)),
         st.just(Frozen(below)),
         st.tuples(st.integers(0, 2), st.booleans()).map(
@@ -180,6 +186,26 @@ def test_a_window_is_filled_from_a_few_places_and_never_looks_further() -> None:
     assert np.median(moved) > size / 5  # not only within the window
 
 
+@pytest.mark.parametrize("ranks", [1, 5, 10, 20])
+def test_ranks_read_whole_runs_in_lanes_of_their_own(ranks: int) -> None:
+    size, window, lanes = 101_007, 640, 20
+    order = Laned(Natural(size), 5, window, lanes)
+    seen = []
+    for rank in range(ranks):
+        mine = np.array(listed(Sharded(order, rank, ranks)))
+        of_windows = window * (lanes // ranks)  # as many records as the windows of its lanes hold
+        dealt = len(mine) // of_windows * of_windows
+        for begin in range(0, dealt, of_windows):
+            inside = np.sort(mine[begin : begin + of_windows])
+            starts = inside[np.flatnonzero(np.diff(inside, prepend=-2) > 1)]
+            assert len(starts) <= 64 * (lanes // ranks)
+            assert (starts % 10 == 0).all()  # a run has ten records
+        seen += mine.tolist()
+    assert sorted(seen) == list(range(size))
+    moved = np.abs(np.array(listed(order)) - np.arange(size))
+    assert np.median(moved) > size / 5
+
+
 def test_chosen_positions_come_in_their_order() -> None:
     order = Chosen(Part(Natural(10), 5, 1, 5), np.array([4, 0, 2], np.uint64))
     assert listed(order) == [9, 5, 7]
@@ -218,6 +244,7 @@ def test_shuffles_mix_well() -> None:
 PROMISED = {
     "shuffled": (Shuffled(Natural(12345), 17), "bca7f0d66480e556"),
     "windowed": (Windowed(Natural(12345), 17, 500), "8b10cada10673466"),
+    "in lanes": (Laned(Natural(12345), 17, 500, 8), "5ab0dc3870aec719"),
     "repeated": (Repeated(Shuffled(Natural(1234), 17), 10), "3d00c5783af975c3"),
     "split": (Part(Shuffled(Natural(12345), 17, fixed=True), 1000, 3, 3000), "6647e7fdedf78762"),
     "weighted": (Weighted.of(Natural(1000), np.arange(1000), 17, 12345), "7db88947f53dee1d"),

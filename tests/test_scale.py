@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 
 from tfreel.dataset.arrange import dealt
-from tfreel.dataset.order import Natural, Order, Shuffled, Windowed, known
+from tfreel.dataset.order import Natural, Order, Shuffled, known
 from tfreel.dataset.shares import Share
+from tfreel.dataset.windows import Laned, Windowed
 
 RECORDS = 10**12
 TEST = 10**10
 RANKS = 1000
 WHOLE = Natural(RECORDS)
 TRAIN = dealt(WHOLE, seed=7, start=0, count=RECORDS - TEST)
-ORDERS = [Shuffled(TRAIN, 7), Windowed(dealt(WHOLE, seed=None, start=0, count=RECORDS - TEST), 7, 1 << 20)]
+IN_FILES = dealt(WHOLE, seed=None, start=0, count=RECORDS - TEST)
+ORDERS = [Shuffled(TRAIN, 7), Windowed(IN_FILES, 7, 1 << 20), Laned(IN_FILES, 7, 1 << 16, RANKS)]
 
 
 def some(start: int, count: int) -> np.ndarray:

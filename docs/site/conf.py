@@ -22,7 +22,14 @@ NAVIGATION = {
     "Start": ["docs/start", "docs/tutorial", "docs/tutorials/README"],
     "Data in and out": ["docs/pack", "docs/unpack", "docs/examples", "docs/columns", "docs/images"],
     "Training": ["docs/dataset", "docs/pytorch", "docs/jax"],
-    "Tables, stores, clusters": ["docs/tables", "docs/arrow", "docs/remote", "docs/ray", "docs/spark"],
+    "Tables, stores, clusters": [
+        "docs/tables",
+        "docs/arrow",
+        "docs/remote",
+        "docs/ray",
+        "docs/spark",
+        "docs/scale",
+    ],
     "Looking and checking": [
         "docs/viewer",
         "docs/stats",
@@ -50,6 +57,7 @@ NAVIGATION = {
         "docs/zh/remote",
         "docs/zh/ray",
         "docs/zh/spark",
+        "docs/zh/scale",
         "docs/zh/viewer",
         "docs/zh/stats",
         "docs/zh/validate",

@@ -37,7 +37,7 @@ from tfreel.dataset.groups import dealt_by_class, dealt_by_hash, groups_of, numb
 from tfreel.dataset.iterator import DatasetIterator
 from tfreel.dataset.mapped import Mapped, OnError, RowByRow
 from tfreel.dataset.nodes import Node
-from tfreel.dataset.order import Chosen, Frozen, Natural, Part, Shuffled, Weighted, Windowed
+from tfreel.dataset.order import Chosen, Frozen, Natural, Part, Shuffled, Weighted
 from tfreel.dataset.plan import Stage, digest
 from tfreel.dataset.shares import Share
 from tfreel.dataset.sources import Batches, Rows, View
@@ -53,6 +53,7 @@ from tfreel.dataset.stages import (
     Uneven,
 )
 from tfreel.dataset.stream import STREAM, Source, Streamed
+from tfreel.dataset.windows import Laned, Windowed
 from tfreel.errors import TfreelError
 from tfreel.index.access import Records
 from tfreel.records.read import OnCorrupt
@@ -209,19 +210,25 @@ class Dataset:
         stage = Stage(words, ["slice", start, step, size])
         return self._reordered(lambda order: Part(order, start, step, size), stage)
 
-    def shuffle(self, seed: int, *, window: int | None = None, buffer: int | None = None) -> Self:
+    def shuffle(
+        self, seed: int, *, window: int | None = None, lanes: int | None = None, buffer: int | None = None
+    ) -> Self:
         """All elements in an exact random order, a new one in each epoch of a `repeat` behind it.
 
         Args:
             seed: The same seed gives the same order, on every machine and for ever.
             window: Shuffle only within so many elements, taken from sixty-four places: for disks where
                 every jump costs.
+            lanes: So many windows next to each other, each for every `lanes`-th element: for many ranks, so
+                that each of them reads for itself alone. As many as there are ranks, or a multiple.
             buffer: Draw each element from a buffer of so many: for what has no positions, as a stream. The
                 order is not as good, and to go on from a state reads the buffer again.
         """
         if window is not None and buffer is not None:
             raise ValueError("a shuffle has a window or a buffer, not both")
-        for name, value in (("window", window), ("buffer", buffer)):
+        if lanes is not None and window is None:
+            raise ValueError("lanes are of a shuffle with a window")
+        for name, value in (("window", window), ("lanes", lanes), ("buffer", buffer)):
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
         if buffer is not None:
@@ -234,7 +241,10 @@ class Dataset:
             stage = Stage(f"shuffled with seed {seed}", ["shuffle", seed])
             return self._reordered(lambda order: Shuffled(order, seed), stage)
         stage = Stage(f"shuffled with seed {seed} in windows of {window:,}", ["shuffle", seed, window])
-        return self._reordered(lambda order: Windowed(order, seed, window), stage)
+        if lanes is None:
+            return self._reordered(lambda order: Windowed(order, seed, window), stage)
+        stage = Stage(f"{stage.words} and {lanes:,} lanes", [*stage.identity, lanes])
+        return self._reordered(lambda order: Laned(order, seed, window, lanes), stage)
 
     def split(
         self, *fractions: float, seed: int | None = None, by: str | None = None, stratify: str | None = None

@@ -23,9 +23,6 @@ from tfreel.errors import StateError
 
 Positions: TypeAlias = npt.NDArray[np.uint64]
 
-# A window is filled from so many places of the set, each read in one go.
-_PLACES = 64
-
 
 class Order(ABC):
     """Some arrangement of what lies below."""
@@ -187,71 +184,6 @@ class Shuffled(Order):
     def at(self, positions: Positions, epoch: int) -> Positions:
         order = permutation(known(self.below), self.seed, 0 if self.fixed else epoch)
         return self.below.at(order.take(positions), epoch)
-
-
-@dataclass(frozen=True, slots=True)
-class Windowed(Order):
-    """A shuffle that reads ahead no further than a window, for disks where every jump costs.
-
-    The set is cut into runs of a sixty-fourth of a window, the runs are permuted, and then the records within
-    each window of as many runs. So every window holds records from sixty-four places, in any order.
-    """
-
-    below: Order
-    seed: int
-    window: int
-
-    @property
-    def size(self) -> int | None:
-        return self.below.size
-
-    def at(self, positions: Positions, epoch: int) -> Positions:
-        within = self._within_windows(positions, epoch)
-        return self.below.at(self._across_runs(within, epoch), epoch)
-
-    def _within_windows(self, positions: Positions, epoch: int) -> Positions:
-        size, window = known(self.below), self.window
-        moved = np.empty_like(positions)
-        windows = positions // np.uint64(window)
-        for number in np.unique(windows).tolist():
-            inside = windows == number
-            mine = slice(None) if inside.all() else inside  # most batches lie in one window
-            begin = number * window
-            length = min(window, size - begin)
-            order = permutation(length, self.seed, mixed(epoch, number))
-            moved[mine] = order.take(positions[mine] - np.uint64(begin)) + np.uint64(begin)
-        return moved
-
-    def _across_runs(self, positions: Positions, epoch: int) -> Positions:
-        size = known(self.below)
-        run = max(1, self.window // _PLACES)
-        runs, rest = divmod(size, run)
-        if runs < 2:
-            return positions
-        order = permutation(runs, self.seed, mixed(epoch, -1))
-        # The last run may be a short one. It is put between two others, in each epoch elsewhere, so that it
-        # has no favourite window either.
-        short_begin = (mixed(epoch, -2, self.seed) % (runs + 1)) * run
-        after = positions >= np.uint64(short_begin + rest)
-        in_short = (positions >= np.uint64(short_begin)) & ~after
-        whole = positions - np.where(after, np.uint64(rest), np.uint64(0))
-        whole[in_short] = 0
-        numbers = whole // np.uint64(run)
-        moved = _looked_up(order, numbers)
-        moved -= numbers  # how many runs each goes on; it may wrap around, and does so back again
-        moved *= np.uint64(run)
-        moved += whole
-        moved[in_short] = positions[in_short] - np.uint64(short_begin) + np.uint64(runs * run)
-        return moved
-
-
-def _looked_up(order: _core.Permutation, numbers: Positions) -> Positions:
-    """What a permutation makes of numbers that are mostly the same few: each of these is asked for once."""
-    first, last = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
-    if last - first >= len(numbers):
-        return order.take(numbers)
-    found: Positions = order.take(np.arange(first, last + 1, dtype=np.uint64))[numbers - np.uint64(first)]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
