@@ -71,11 +71,12 @@ format: $(VENV)/check ## put all code into shape
 	$(BIN)/clang-format -i $(CPP)
 
 docs: $(VENV)/docs ## build the site of the documentation in build/site; any broken link fails
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto --conf-dir docs/site --doctree-dir build/site-work . build/site
+	$(BIN)/python -m sphinx --quiet --fresh-env --write-all --fail-on-warning --keep-going --jobs auto --conf-dir docs/site --doctree-dir build/site-work . build/site
 	@echo "build/site/index.html"
 
-reference: $(VENV)/docs ## write docs/reference anew, out of the source
+reference: $(VENV)/docs ## write docs/reference and docs/tensorflow.md anew, out of the source
 	$(BIN)/python docs/site/reference.py
+	$(BIN)/python -m tfreel.tf.compatibility > docs/tensorflow.md
 
 pictures: $(VENV)/integrations ## make the pictures of the viewer in docs/ anew
 	PYTHONPATH=tests $(BIN)/python docs/pictures/make.py

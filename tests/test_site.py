@@ -86,9 +86,14 @@ def test_pictures_are_in_the_site(site: Path, pages: dict[Path, Page]) -> None:
     assert {picture.name for picture in (ROOT / "docs/pictures").glob("*.png")} <= shown
 
 
-def test_chinese_pages_say_that_they_are_chinese(site: Path) -> None:
-    page = (site / "docs/zh/tutorial.html").read_text(encoding="utf-8")
-    assert '<html class="no-js" lang="zh-CN"' in page
+def test_chinese_pages_say_that_they_are_chinese_and_have_their_own_navigation(site: Path) -> None:
+    chinese = (site / "docs/zh/tutorial.html").read_text(encoding="utf-8")
+    english = (site / "docs/tutorial.html").read_text(encoding="utf-8")
+    assert '<html class="no-js" lang="zh-CN"' in chinese
+    assert '<html class="no-js" lang="en"' in english
+    for caption, there, not_there in (("查看与检查", chinese, english), ("Training", english, chinese)):
+        assert f'<span class="caption-text">{caption}</span>' in there
+        assert f'<span class="caption-text">{caption}</span>' not in not_there
 
 
 def test_broken_links_and_forgotten_pages_fail_the_build(tmp_path: Path) -> None:

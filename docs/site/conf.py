@@ -6,9 +6,11 @@ second copy of anything: the README is the home page. Only the navigation stands
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -39,38 +41,27 @@ NAVIGATION = {
     ],
     "Coming from elsewhere": ["docs/tensorflow", "docs/coming-from", "docs/rivals"],
     "Reference": ["docs/reference/README", "docs/cli", "docs/errors", "docs/format"],
-    "中文": [
-        "README.zh-CN",
-        "docs/zh/start",
-        "docs/zh/tutorial",
-        "docs/zh/tutorials/README",
-        "docs/zh/pack",
-        "docs/zh/unpack",
-        "docs/zh/examples",
-        "docs/zh/columns",
-        "docs/zh/images",
-        "docs/zh/dataset",
-        "docs/zh/pytorch",
-        "docs/zh/jax",
+    "The project": ["CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/decisions/README", "benchmarks/README"],
+    "开始": ["README.zh-CN", "docs/zh/start", "docs/zh/tutorial", "docs/zh/tutorials/README"],
+    "数据进出": ["docs/zh/pack", "docs/zh/unpack", "docs/zh/examples", "docs/zh/columns", "docs/zh/images"],
+    "训练": ["docs/zh/dataset", "docs/zh/pytorch", "docs/zh/jax"],
+    "表格、存储、集群": [
         "docs/zh/tables",
         "docs/zh/arrow",
         "docs/zh/remote",
         "docs/zh/ray",
         "docs/zh/spark",
         "docs/zh/scale",
+    ],
+    "查看与检查": [
         "docs/zh/viewer",
         "docs/zh/stats",
         "docs/zh/validate",
         "docs/zh/compare",
         "docs/zh/bad-data",
-        "docs/zh/errors",
-        "docs/zh/cli",
-        "docs/zh/format",
-        "docs/zh/tensorflow",
-        "docs/zh/coming-from",
-        "docs/zh/rivals",
     ],
-    "The project": ["CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/decisions/README", "benchmarks/README"],
+    "从别处来": ["docs/zh/tensorflow", "docs/zh/coming-from", "docs/zh/rivals"],
+    "参考": ["docs/zh/cli", "docs/zh/errors", "docs/zh/format"],
 }
 # Page: those that stand below it.
 BELOW = {
@@ -82,12 +73,7 @@ BELOW = {
     "docs/zh/dataset": ["docs/zh/splitting", "docs/zh/shuffling", "docs/zh/checkpointing"],
     "docs/tensorflow": ["docs/differences"],
     "docs/zh/tensorflow": ["docs/zh/differences"],
-    "docs/reference/README": [
-        *(f"docs/reference/{page}" for page in ("records", "examples", "columns", "dataset", "packing")),
-        *(f"docs/reference/{page}" for page in ("images", "profile", "errors", "cli")),
-        *(f"docs/reference/{page}" for page in ("torch", "jax", "keras", "grain", "polars", "duckdb")),
-        *(f"docs/reference/{page}" for page in ("huggingface", "ray", "spark")),
-    ],
+    "docs/reference/README": ["docs/reference/[a-z]*"],
     "docs/decisions/README": ["docs/decisions/[0-9]*"],
     "benchmarks/README": ["benchmarks/runs/*/results"],
 }
@@ -132,10 +118,20 @@ def _toctree(pages: list[str], caption: str = "") -> str:
     return f"\n```{{toctree}}\n:hidden:\n:glob:\n{caption}\n{listed}\n```\n"
 
 
-def name_language(_: Sphinx, page: str, __: str, context: dict[str, object], ___: object) -> None:
-    """Tells browsers, and those who read pages aloud, which pages are Chinese."""
+def speak_language(_: Sphinx, page: str, __: str, context: dict[str, Any], ___: object) -> None:
+    """Tells browsers, and who reads pages aloud, which are Chinese, and shows their own navigation there."""
+    lists = re.split('(?=<p class="caption")', context.get("furo_navigation_tree", ""))
+    english = [one for one in lists if not _is_chinese(one)]
     if page.startswith("docs/zh/") or page.endswith(".zh-CN"):
         context["language"] = "zh-CN"
+        only_english = [one for one in english if ">Reference<" in one or ">The project<" in one]
+        context["furo_navigation_tree"] = "".join([*filter(_is_chinese, lists), *only_english])
+    else:
+        context["furo_navigation_tree"] = "".join(english)
+
+
+def _is_chinese(navigation: str) -> bool:
+    return re.search("[\u4e00-\u9fff]", navigation.partition("</p>")[0]) is not None
 
 
 def add_front_door(app: Sphinx, failure: Exception | None) -> None:
@@ -150,5 +146,5 @@ def setup(app: Sphinx) -> None:
     """What Sphinx calls first."""
     app.add_search_language(Words)
     app.connect("source-read", add_navigation)
-    app.connect("html-page-context", name_language)
+    app.connect("html-page-context", speak_language, priority=900)  # after the theme
     app.connect("build-finished", add_front_door)
