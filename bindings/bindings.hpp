@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <span>
 
+#include "stable_abi.hpp"
+
 namespace tfreel::python {
 
 namespace nb = nanobind;
@@ -31,6 +33,9 @@ void bind_resize(nb::module_& module);
 void bind_shuffle_buffer(nb::module_& module);
 void bind_statistics(nb::module_& module);
 void bind_digest(nb::module_& module);
+
+// What the type of an object is called, for messages.
+inline nb::object type_name(PyObject* object) { return nb::steal(PyType_GetName(Py_TYPE(object))); }
 
 // While this lives, other Python threads may run. Like nanobind's gil_scoped_release, but safe when
 // the interpreter ends meanwhile: then Python 3.11 to 3.13 end a thread that asks for the lock by

@@ -123,18 +123,14 @@ bool Desk::write_array(PyObject* value) {
 
 // Bytes that somebody else holds: written from where they are. False for all others.
 bool Desk::write_buffer(PyObject* value) {
-  if (PyMemoryView_Check(value)) {
-    const Py_buffer* buffer = PyMemoryView_GET_BUFFER(value);
-    if (buffer->itemsize != 1 || buffer->ndim != 1) return false;
-  } else if (!PyByteArray_Check(value)) {
-    return false;
-  }
+  if (!PyMemoryView_Check(value) && !PyByteArray_Check(value)) return false;
   Py_buffer held;
   if (PyObject_GetBuffer(value, &held, PyBUF_ND) != 0) {  // with gaps, or released
     PyErr_Clear();
     return false;
   }
   const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&held, PyBuffer_Release);
+  if (held.itemsize != 1 || held.ndim != 1) return false;
   const Bytes bytes{static_cast<const std::byte*>(held.buf), static_cast<std::size_t>(held.len)};
   write_bytes_list(writer_, {&bytes, 1});
   return true;
@@ -173,8 +169,8 @@ void Desk::write_list(PyObject* name, PyObject* rows) {
   } else if (!PyList_Check(rows) && !PyTuple_Check(rows)) {
     PyErr_Format(PyExc_TypeError,
                  "feature list %R must be a list, tuple or array of rows, each with the values of "
-                 "one step; not %s",
-                 name, Py_TYPE(rows)->tp_name);
+                 "one step; not %U",
+                 name, type_name(rows).ptr());
     throw nb::python_error();
   }
   // All rows are gathered first: a row without values has the kind of the others.

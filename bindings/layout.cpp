@@ -10,8 +10,8 @@ namespace {
 
 Bytes checked_utf8(PyObject* key) {
   if (!PyUnicode_Check(key)) {
-    PyErr_Format(PyExc_TypeError, "names of features must be str, not %s (%R)",
-                 Py_TYPE(key)->tp_name, key);
+    PyErr_Format(PyExc_TypeError, "names of features must be str, not %U (%R)",
+                 type_name(key).ptr(), key);
     throw nb::python_error();
   }
   const Bytes utf8 = view_of_text(key);

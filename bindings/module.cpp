@@ -40,8 +40,8 @@ BytesView::BytesView(nb::handle object) {
     return;
   }
   if (!PyByteArray_Check(object.ptr()) && !PyMemoryView_Check(object.ptr())) {
-    PyErr_Format(PyExc_TypeError, "expected bytes, bytearray or memoryview, got %s",
-                 Py_TYPE(object.ptr())->tp_name);
+    PyErr_Format(PyExc_TypeError, "expected bytes, bytearray or memoryview, got %U",
+                 type_name(object.ptr()).ptr());
     throw nb::python_error();
   }
   if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_ND) != 0) throw nb::python_error();
