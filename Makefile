@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
-CODE := src tests benchmarks examples docs/pictures
+CODE := src tests benchmarks examples docs
 CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
 FUZZ_TARGETS := wire example columns csv statistics
 FUZZ_SECONDS ?= 60
@@ -14,7 +14,7 @@ JAVA_PROBE := command -v java > /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format pictures bench clean
+.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format docs reference pictures bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -70,6 +70,14 @@ format: $(VENV)/check ## put all code into shape
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/clang-format -i $(CPP)
 
+docs: $(VENV)/docs ## build the site of the documentation in build/site; any broken link fails
+	$(BIN)/python -m sphinx --quiet --fresh-env --write-all --fail-on-warning --keep-going --jobs auto --conf-dir docs/site --doctree-dir build/site-work . build/site
+	@echo "build/site/index.html"
+
+reference: $(VENV)/docs ## write docs/reference and docs/tensorflow.md anew, out of the source
+	$(BIN)/python docs/site/reference.py
+	$(BIN)/python -m tfreel.tf.compatibility > docs/tensorflow.md
+
 pictures: $(VENV)/integrations ## make the pictures of the viewer in docs/ anew
 	PYTHONPATH=tests $(BIN)/python docs/pictures/make.py
 
@@ -96,6 +104,10 @@ $(VENV)/installed: $(VENV)/created $(SOURCES)
 
 $(VENV)/test: $(VENV)/installed
 	$(PIP) install --group test
+	@touch $@
+
+$(VENV)/docs: $(VENV)/installed
+	$(PIP) install --group docs
 	@touch $@
 
 $(VENV)/check: $(VENV)/test

@@ -306,6 +306,8 @@ _HEAD = """\
 
 <!-- Made by `python -m tfreel.tf.compatibility`: edit that file, not this one. -->
 
+[中文](zh/tensorflow.md)
+
 ```python
 from tfreel import tf  # was: import tensorflow as tf
 ```
