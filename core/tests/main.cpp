@@ -1,6 +1,7 @@
 #include "check.hpp"
 
-// Runs every registered test, or those whose names contain the first argument.
+// Runs every registered test, or those whose names contain the first argument. With a second one it
+// stops where the first test fails.
 int main(int argc, char** argv) {
   using namespace tfreel::check;
   const std::string wanted = argc > 1 ? argv[1] : "";
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
     const bool good = failures() == before;
     ++(good ? passed : failed);
     if (!good) std::cerr << "FAILED " << test.name << "\n";
+    if (!good && argc > 2) break;
   }
   std::cout << passed << " passed, " << failed << " failed\n";
   return failed == 0 && passed > 0 ? 0 : 1;
