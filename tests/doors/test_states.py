@@ -17,16 +17,11 @@ import tfreel
 from tfreel.states import sealed
 
 from doors.knocking import bend, door, knock
+from doors.shapes import ANYTHING, PLACES, changed
 from numbered import write_numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers(-(1 << 70), 1 << 70) | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
-    max_leaves=6,
-)
 
 
 @functools.cache
@@ -77,20 +72,6 @@ def saved_states() -> list[tuple[int, str]]:
     return found
 
 
-def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The ways to all values in a state."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(way for key, part in inner for way in leaves(part, (*path, key)))]
-
-
-def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = replaced(value[path[0]], path[1:], new)
-    return copy
-
-
 def goes_on(number: int, state: Any, good: Any = None) -> bool:
     """Whether a run takes a state. If not, it is where it was, or goes to a good one."""
     run = PLANS[number]()
@@ -109,7 +90,7 @@ def goes_on(number: int, state: Any, good: Any = None) -> bool:
 STATES = st.deferred(lambda: st.sampled_from(saved_states()))
 
 
-@door(STATES, st.floats(0, 1, exclude_max=True), st.integers(0, 255), examples=150)
+@door(STATES, PLACES, st.integers(0, 255), examples=150)
 def test_any_state_is_taken_or_refused(chosen: tuple[int, str], place: float, byte: int) -> None:
     number, text = chosen
     wrong = bend(text.encode(), [("fill", place, byte, 1)]).decode("latin-1")
@@ -120,19 +101,20 @@ def test_any_state_is_taken_or_refused(chosen: tuple[int, str], place: float, by
     assert goes_on(number, state) == (state == json.loads(text))
 
 
-@door(STATES, ANYTHING, st.floats(0, 1, exclude_max=True), examples=150)
-def test_what_is_no_state_is_refused(chosen: tuple[int, str], thing: Any, place: float) -> None:
+@door(STATES, ANYTHING, PLACES, st.booleans(), examples=150)
+def test_what_is_no_state_is_refused(chosen: tuple[int, str], thing: Any, place: float, gone: bool) -> None:
     number, text = chosen
     state = json.loads(text)
-    ways = leaves(state)
-    goes_on(number, thing)
-    goes_on(number, replaced(state, ways[int(place * len(ways))], thing))
+    assert not goes_on(number, thing)
+    other = changed(state, place, thing, remove=gone)
+    assert goes_on(number, other) == (json.dumps(other) == text)
 
 
-@door(STATES, ANYTHING, st.floats(0, 1, exclude_max=True), examples=300)
-def test_a_state_that_was_forged_does_no_harm(chosen: tuple[int, str], thing: Any, place: float) -> None:
+@door(STATES, ANYTHING, PLACES, st.booleans(), examples=300)
+def test_a_state_that_was_forged_does_no_harm(
+    chosen: tuple[int, str], thing: Any, place: float, gone: bool
+) -> None:
     number, text = chosen
     state = json.loads(text)
-    ways = [way for way in leaves(state) if way]
-    forged = replaced(state, ways[int(place * len(ways))], thing)
-    goes_on(number, sealed({key: value for key, value in forged.items() if key != "check"}), state)
+    forged = changed({key: state[key] for key in state if key != "check"}, place, thing, remove=gone)
+    goes_on(number, sealed(forged), state)
