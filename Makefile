@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 CODE := src tests benchmarks examples docs/pictures
 CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
-FUZZ_TARGETS := wire example columns csv statistics
+FUZZ_TARGETS := frame index wire example columns csv statistics saved strings
 FUZZ_SECONDS ?= 60
 FORKING := tests/integrations/test_torch.py tests/integrations/test_s3.py
 FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null
