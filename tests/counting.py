@@ -12,6 +12,11 @@ def count(what: str, times: int = 1) -> None:
     _counts[what] += times
 
 
+def forget(what: str) -> None:
+    """Nothing was counted under this name."""
+    del _counts[what]
+
+
 def summary() -> list[str]:
     """What was counted, a line each."""
     return [f"{times:>12,}  {what}" for what, times in _counts.items()]
