@@ -164,7 +164,7 @@ TEST(columns_of_more_values_than_can_be_counted_are_refused) {
   FeatureSpec huge = one("a", Kind::ints);
   huge.required = false;
   huge.count = std::size_t{1} << 62;
-  CHECK(throws<std::bad_alloc>([&] { fault_of({"", "", "", "", ""}, {huge}); }));
+  CHECK(throws<std::bad_alloc>([&] { fault_of({"", "", "", ""}, {huge}); }));
 }
 
 TEST(memory_that_cannot_be_is_not_asked_for) {
