@@ -4,8 +4,13 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 CODE := src tests benchmarks examples docs
 CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
-FUZZ_TARGETS := wire example columns csv statistics
+FUZZ_TARGETS := frame index wire example columns csv statistics saved strings
 FUZZ_SECONDS ?= 60
+# There are many doors, and most of them lead to the core.
+DOOR_SECONDS ?= $(shell expr $(FUZZ_SECONDS) / 20)
+SOAK_SECONDS ?= 600
+# What kills processes, lets calls fail, commits and dies, cuts and flips, lies in every way, knocks at all doors, and soaks.
+HOSTILE := tests/crash tests/test_commits_sets.py tests/test_commits_folders.py tests/test_commits_stores.py tests/corrupt tests/conformance/test_hostile.py tests/conformance/test_wire.py tests/test_pack_hostile.py tests/doors tests/test_soak.py tests/test_faults.py tests/mutations
 FORKING := tests/integrations/test_torch.py tests/integrations/test_s3.py
 FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | clang++ -x c++ -fsanitize=fuzzer,address - -o build/fuzz-probe 2> /dev/null
 BROWSER_PROBE := command -v chromium > /dev/null
@@ -14,7 +19,7 @@ JAVA_PROBE := command -v java > /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format docs reference pictures bench clean
+.PHONY: help demo test test-integrations check check-python check-core hostile mutants soak conformance system fuzz format docs reference pictures bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -33,6 +38,15 @@ test-integrations: $(VENV)/integrations ## run the tests against TensorFlow, PyT
 	for file in $(FORKING); do $(BIN)/python -m pytest $$file || exit 1; done
 	# By themselves too: a cluster wants both processors, and its driver has threads.
 	$(BIN)/python -m pytest tests/integrations/test_ray*.py
+
+hostile: $(VENV)/test ## kill, fail, cut, flip, lie, knock and soak; the counts come last
+	$(BIN)/python -m pytest $(HOSTILE)
+
+mutants: $(VENV)/check ## take out the guards of the core, one by one: a test must fail; ARGS="--sample 5"
+	$(BIN)/python tests/mutations/run.py $(ARGS)
+
+soak: $(VENV)/test ## epochs for SOAK_SECONDS=600: memory, files and threads must stay flat
+	cd tests && SOAK_SECONDS=$(SOAK_SECONDS) $(CURDIR)/$(BIN)/python soak.py
 
 conformance: $(VENV)/test ## compare millions of messages with protobuf, from a new seed; ARGS="--count N --seed N"
 	cd tests && $(CURDIR)/$(BIN)/python -m conformance.wire $(ARGS)
@@ -59,11 +73,12 @@ system: ## install the Debian packages that `make fuzz`, the tests of Spark and 
 	@$(FONT_PROBE) && echo "a Chinese font is there"
 	@$(JAVA_PROBE) && echo "Java is there"
 
-fuzz: $(VENV)/check ## let clang's fuzzer look for bytes that hurt the core; FUZZ_SECONDS=60 for each target
+fuzz: $(VENV)/check ## let clang's fuzzer at the core, and hypothesis at the doors of Python; FUZZ_SECONDS=60 for each target
 	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang libclang-rt-dev" && exit 1)
 	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ -DTFREEL_FUZZ=ON -DTFREEL_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/fuzz.log 2>&1 || (cat build/fuzz.log; exit 1)
 	$(BIN)/cmake --build build/fuzz
 	for name in $(FUZZ_TARGETS); do mkdir -p build/fuzz/corpus/$$name; build/fuzz/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name core/fuzz/seeds/$$name || exit 1; done
+	FUZZ_SECONDS=$(DOOR_SECONDS) $(BIN)/python -m pytest -q --timeout 3600 tests/doors
 
 format: $(VENV)/check ## put all code into shape
 	$(BIN)/ruff format $(CODE)

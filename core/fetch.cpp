@@ -114,7 +114,8 @@ std::optional<Fault> check_run(std::span<const Entry> entries, std::span<const s
                                std::span<const std::byte> place, std::size_t got) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
-    const std::size_t skipped = std::min(entries[i].position - entries.front().position, got);
+    // Never more than `got`: a record that begins behind it comes after one that was cut.
+    const std::size_t skipped = entries[i].position - entries.front().position;
     const auto frame = place.subspan(skipped, std::min(frame_bytes, got - skipped));
     if (const auto fault = check(frame, entries[i], picks[i])) return fault;
   }

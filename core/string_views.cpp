@@ -39,17 +39,17 @@ std::optional<JoinedStrings> join_string_views(
   JoinedStrings joined;
   joined.offsets.resize(count + 1);
   joined.offsets[0] = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int32_t length = number_at(views.subspan(i * kViewBytes, kViewBytes), 0);
-    joined.offsets[i + 1] = joined.offsets[i] + length;
-    if (length < 0) return std::nullopt;
-  }
-  joined.data.resize(static_cast<std::size_t>(joined.offsets[count]));
+  // All of them are looked at before any memory is asked for: what they claim may be anything.
   for (std::size_t i = 0; i < count; ++i) {
     const auto value = string_of(views.subspan(i * kViewBytes, kViewBytes), buffers);
     if (!value) return std::nullopt;
-    if (value->empty()) continue;
-    std::memcpy(joined.data.data() + joined.offsets[i], value->data(), value->size());
+    joined.offsets[i + 1] = joined.offsets[i] + static_cast<std::int64_t>(value->size());
+  }
+  joined.data.resize(static_cast<std::size_t>(joined.offsets[count]));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = *string_of(views.subspan(i * kViewBytes, kViewBytes), buffers);
+    if (value.empty()) continue;
+    std::memcpy(joined.data.data() + joined.offsets[i], value.data(), value.size());
   }
   return joined;
 }

@@ -9,10 +9,19 @@ import pytest
 
 from tfreel import Dataset
 
+import counting
 from numbered import write_numbered
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says how often hostile tests did what they do."""
+    if lines := counting.summary():
+        terminalreporter.section("hostile tests")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(autouse=True)

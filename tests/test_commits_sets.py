@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 import tfreel
 from tfreel.commits import NewSet, Part, sets
 from tfreel.commits.sets import Parts, settle
+
+from corpus import frame
 
 
 def begun(**options: object) -> NewSet:
@@ -67,6 +70,24 @@ def test_without_records_there_is_one_empty_shard() -> None:
     new.publish([])
     assert list(tfreel.read("out/train.tfrecord")) == []
     assert len(there()) == 2
+
+
+def test_very_many_parts_cost_the_driver_little() -> None:
+    new = NewSet("out/train.tfrecord", durable=False)
+    new.begin()
+    parts = []
+    for task in range(2000):
+        name = f"part-{task:06d}--{task:016x}.tfrecord"
+        (Path(new.parts.folder) / name).write_bytes(frame(b"%d" % task))
+        parts.append(Part(task, name, 1, 16 + len(str(task))))
+    tracemalloc.start()
+    try:
+        new.publish(parts)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2000 * 4096
+    assert list(tfreel.read("out/train.tfrecord")) == [b"%d" % task for task in range(2000)]
 
 
 def test_nothing_is_left_when_it_is_given_up() -> None:

@@ -113,6 +113,16 @@ TEST(a_pipeline_with_room_for_one_batch_makes_them_all) {
   }
 }
 
+TEST(a_damaged_record_that_can_still_be_parsed_makes_no_batch) {
+  ShardSet set(1, 10, 100);
+  set[0].damage(3, 60);  // in the padding
+  Pipeline pipeline(reader(set));
+  pipeline.submit({1, 2});
+  pipeline.submit({2, 3, 4});
+  CHECK(holds(take(pipeline), {1, 2}));
+  CHECK(!take(pipeline).has_value());
+}
+
 TEST(a_pipeline_has_no_thread_before_its_first_job_and_none_when_it_is_gone) {
   const ShardSet set(1, 100);
   const std::size_t before = count_threads();

@@ -39,11 +39,11 @@ class NumberedFile {
 
   Shard shard() const { return {path_, state_, {offsets_, lengths_, checksums_}}; }
   std::size_t frame_bytes() const { return lengths_.front() + kFrameOverhead; }
-  // Damages a byte in the middle of a record, and leaves no other trace.
-  void damage(std::size_t record) {
+  // Damages a byte of a record, and leaves no other trace.
+  void damage(std::size_t record, std::size_t byte = 4) {
     const auto written = std::filesystem::last_write_time(path_);
     std::FILE* file = std::fopen(path_.c_str(), "r+b");
-    std::fseek(file, static_cast<long>(offsets_[record] + kHeaderBytes + 4), SEEK_SET);
+    std::fseek(file, static_cast<long>(offsets_[record] + kHeaderBytes + byte), SEEK_SET);
     std::fputc('!', file);
     std::fclose(file);
     std::filesystem::last_write_time(path_, written);

@@ -30,5 +30,17 @@ def check_seal(state: Any, *, form: str, version: int, owner: str) -> None:
         raise StateError("the state is damaged: its checksum does not match")
 
 
+def require_counts(state: dict[str, Any], *names: str) -> None:
+    """Makes sure that these are counts. A checksum finds accidents; whoever forges a state has a sound one.
+
+    Raises:
+        StateError: One is no whole number from 0 on, or is missing.
+    """
+    for name in names:
+        value = state.get(name)
+        if type(value) is not int or not 0 <= value < 1 << 63:
+            raise StateError(f"the state has {value!r} where {name} should be a count")
+
+
 def _checksum(state: dict[str, Any]) -> str:
     return f"{_core.crc32c(json.dumps(state, sort_keys=True).encode()):08x}"

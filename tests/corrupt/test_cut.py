@@ -13,6 +13,7 @@ import pytest
 import tfreel
 
 from corpus import CODECS, RECORDS, SUFFIXES, compress, frames, offsets, write_file
+from counting import count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +38,7 @@ class Outcome:
 
 
 def read_all(source: Any, mode: str, **options: Any) -> Outcome:
+    count("files and streams cut, and read")
     reader = tfreel.read(source, on_corrupt=mode, **options)
     records = []
     try:

@@ -14,6 +14,7 @@ import pytest
 import tfreel
 
 from corpus import frame, frames, header, masked_crc, offsets, write_file
+from counting import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ def flips(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     """Every byte position and bit, and the data with that bit flipped."""
     for position, byte in enumerate(data):
         for bit in range(8):
+            count("bits flipped")
             yield position, bit, data[:position] + bytes([byte ^ 1 << bit]) + data[position + 1 :]
 
 

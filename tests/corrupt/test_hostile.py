@@ -21,6 +21,7 @@ import tfreel
 from tfreel import _core
 
 from corpus import compress, frame, frames, header, masked_crc, offsets, write_file
+from counting import count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,7 @@ FORGED_LENGTHS = [2**31, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 5, 2**64
 def read_all(
     source: Any, mode: str = "raise", **options: Any
 ) -> tuple[list[bytes], tfreel.TfreelError | None, tfreel.Report]:
+    count("hostile files and streams read")
     reader = tfreel.read(source, on_corrupt=mode, **options)
     records: list[bytes] = []
     try:

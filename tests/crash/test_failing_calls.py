@@ -25,6 +25,7 @@ import pytest
 import tfreel
 
 from corpus import frames, write_file
+from counting import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -223,6 +224,7 @@ class Program:
             answer = self._process.stdout.readline()
             assert (self._base / "stderr").read_text() == ""  # not even an exception that nobody could catch
             self._answers[key] = json.loads(answer)
+            count("system calls that failed, stopped short or were interrupted", len(self._answers[key]))
         return self._answers[key]
 
     def failures(self, scenario: str, call: str) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ import pytest
 import tfreel
 
 from corpus import write_file
+from counting import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,7 +171,9 @@ def _swept(shim: Path, base: Path, scenario: str) -> list[dict[str, Any]]:
         env=environment,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    return [{**outcome, "directory": Path(outcome["directory"])} for outcome in json.loads(done.stdout)]
+    outcomes = json.loads(done.stdout)
+    count("processes killed at a system call", sum(outcome["killed"] for outcome in outcomes))
+    return [{**outcome, "directory": Path(outcome["directory"])} for outcome in outcomes]
 
 
 @pytest.fixture

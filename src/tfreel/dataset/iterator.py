@@ -9,7 +9,7 @@ from typing import Any
 from tfreel.dataset.nodes import DatasetReport, Node, Run, Step, settled
 from tfreel.dataset.plan import difference, signature
 from tfreel.errors import StateError
-from tfreel.states import check_seal, sealed
+from tfreel.states import check_seal, require_counts, sealed
 
 _FORMAT = "tfreel-dataset"
 _VERSION = 1
@@ -82,7 +82,8 @@ def restored(node: Node, state: dict[str, Any]) -> tuple[int, Any]:
         StateError: They are damaged, or of another plan or other data.
     """
     check_seal(state, form=_FORMAT, version=_VERSION, owner="dataset")
-    other = difference(state["plan"], signature(node.stages()))
+    require_counts(state, "epoch")
+    other = difference(state.get("plan"), signature(node.stages()))
     if other is not None:
         raise StateError(other)
-    return state["epoch"], state["state"]
+    return state["epoch"], state.get("state")

@@ -16,6 +16,7 @@ from tfreel.dataset.nodes import (
     Origins,
     Run,
     Step,
+    first_of,
     name_of,
     origin_of_row,
     parts_of,
@@ -111,7 +112,7 @@ class Mapped(Above):
         def calls() -> Iterator[tuple[tuple[Step, Any], Any]]:
             nonlocal last
             for before in waiting:
-                step = next(iter(self.below.run(run.for_one(), before)))
+                step = first_of(self.below.run(run.for_one(), before))
                 yield (step, before), step.element
             for step in self.below.run(run, last):
                 before, last = last, settled(step.state)

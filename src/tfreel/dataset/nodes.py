@@ -7,7 +7,7 @@ if others are already being made ahead, always has the state that belongs to the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -203,7 +203,24 @@ def parts_of(state: Any, default: list[Any]) -> list[Any]:
         return default
     if not isinstance(state, list) or len(state) != len(default):
         raise StateError(f"the state says {state!r} where {len(default)} parts belong")
+    for part, first in zip(state, default, strict=True):
+        if first is not None and not _goes_on_from(part, first):
+            raise StateError(f"the state says {part!r} where something like {first!r} belongs")
     return state
+
+
+def _goes_on_from(part: Any, first: Any) -> bool:
+    """Whether a part of a state can be what became of the one to begin with: a count, or a list."""
+    if type(part) is not type(first):
+        return False
+    return not isinstance(part, int) or min(first, 0) <= part < 1 << 63
+
+
+def first_of(steps: Iterable[Step]) -> Step:
+    """The element behind a state that says there is one."""
+    for step in steps:
+        return step
+    raise StateError("the state names an element behind the last one")
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from tfreel.ahead import ReadAhead
 from tfreel.dataset.gather import Pad, gather, padded, rows_of
-from tfreel.dataset.nodes import Above, Node, Origins, Run, Step, name_of, parts_of, settled
+from tfreel.dataset.nodes import Above, Node, Origins, Run, Step, first_of, name_of, parts_of, settled
 from tfreel.dataset.order import Positions, drawn, mixed, round_epoch
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.sources import batch_count, batch_stage
@@ -234,7 +234,7 @@ class Stirred(Above):
         key = mixed(run.epoch, self.seed)
         steps = iter(self.below.run(run, below))
         # In the state each held element is the state below that stood before it: it can be read again.
-        buffer = [(next(iter(self.below.run(run.for_one(), before))), before) for before in held]
+        buffer = [(first_of(self.below.run(run.for_one(), before)), before) for before in held]
         while True:
             for step in islice(steps, self.buffer - len(buffer)):
                 buffer.append((step, below))

@@ -82,7 +82,7 @@ class Classifier:
 
     def load(self, path: str) -> Self:
         """Goes on from what was saved."""
-        with np.load(path) as saved:
+        with np.load(path, allow_pickle=False) as saved:
             self.weights = {name: saved[name] for name in self.weights}
             self._speeds = {name: saved[f"speed_{name}"] for name in self.weights}
         return self

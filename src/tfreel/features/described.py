@@ -36,25 +36,29 @@ def _partition_to_json(partition: Partition) -> dict[str, Any]:
     return {"type": name, "key": partition.key}
 
 
-def _partition_from_json(found: Mapping[str, Any]) -> Partition:
+def _partition_from_json(found: Any) -> Partition:
+    if not isinstance(found, Mapping):
+        raise TypeError(f"no partition is described by {found!r}")
     if found.get("type") == "UniformRowLength":
-        return RaggedFeature.UniformRowLength(int(found["length"]))
+        return RaggedFeature.UniformRowLength(int(found.get("length", 0)))
     kinds = (
         *(RaggedFeature.RowSplits, RaggedFeature.RowLengths, RaggedFeature.RowStarts),
         *(RaggedFeature.RowLimits, RaggedFeature.ValueRowIds),
     )
     for kind in kinds:
         if kind.__name__ == f"_{found.get('type')}":
-            return kind(str(found["key"]))
+            return kind(str(found.get("key")))
     raise ValueError(f"no partition is of the type {found.get('type')!r}")
 
 
-def from_json(found: Mapping[str, Any]) -> Feature:
+def from_json(found: Any) -> Feature:
     """The feature that was described so.
 
     Raises:
-        ValueError: No feature is described like that.
+        TypeError, ValueError: No feature is described like that.
     """
+    if not isinstance(found, Mapping):
+        raise TypeError(f"no feature is described by {found!r}")
     kind, dtype = found.get("type"), found.get("dtype")
     if kind == "FixedLenFeature":
         return FixedLenFeature(found.get("shape"), dtype)
@@ -63,7 +67,7 @@ def from_json(found: Mapping[str, Any]) -> Feature:
             found.get("shape"), dtype, allow_missing=bool(found.get("allow_missing"))
         )
     if kind == "RaggedFeature":
-        partitions = [_partition_from_json(partition) for partition in found.get("partitions", ())]
+        partitions = [_partition_from_json(partition) for partition in found.get("partitions") or ()]
         return RaggedFeature(dtype, found.get("value_key"), partitions)
     if kind == "VarLenFeature":
         return VarLenFeature(dtype)

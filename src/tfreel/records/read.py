@@ -12,7 +12,7 @@ from tfreel.compression import Codec, codec_named
 from tfreel.errors import StateError, TfreelError
 from tfreel.records.frames import Frames, Position, ReadOptions, open_frames
 from tfreel.records.report import TAIL_KINDS, Fault, Report
-from tfreel.states import check_seal, sealed
+from tfreel.states import check_seal, require_counts, sealed
 from tfreel.storage.names import Paths, resolve
 from tfreel.storage.paths import display
 from tfreel.storage.places import size_of
@@ -319,17 +319,18 @@ class Reader(_core.BlockIterator):
 
     def _checked(self, state: dict[str, Any]) -> tuple[int, Position]:
         check_seal(state, form="tfreel-reader", version=_STATE_VERSION, owner="reader")
+        require_counts(state, "files", "file", "offset", "record", "records_produced", "files_completed")
         if state["files"] != len(self.files):
             raise StateError(
                 f"the state was saved with {state['files']} files; this reader has {len(self.files)}"
             )
-        if state["fingerprint"] != self._fingerprint():
+        if state.get("fingerprint") != self._fingerprint():
             raise StateError("the state was saved with other files: the names or their order differ")
         file = state["file"]
         name = self.files[file] if file < len(self.files) else ""
-        if isinstance(name, str) and (size := _size_of(name)) != state["size"]:
+        if isinstance(name, str) and (size := _size_of(name)) != state.get("size"):
             raise StateError(
-                f"{display(name)}: had {state['size']} bytes when the state was saved and "
+                f"{display(name)}: had {state.get('size')} bytes when the state was saved and "
                 + ("is not there now" if size is None else f"has {size} now"),
                 path=name,
             )

@@ -48,13 +48,25 @@ def read_manifest(path: str) -> list[Shard]:
             raise StaleIndexError(
                 f"{display(name)}: not a manifest this version knows", path=name, kind="index_corrupt"
             )
-        return [Shard(str(row["name"]), int(row["records"]), int(row["bytes"])) for row in manifest["shards"]]
+        rows = manifest["shards"]
+        shards = [Shard(str(row["name"]), int(row["records"]), int(row["bytes"])) for row in rows]
+        _require_all(shards, manifest["records"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise StaleIndexError(
             f"{display(name)}: damaged manifest ({error}); delete it or write the set again",
             path=name,
             kind="index_corrupt",
         ) from error
+    return shards
+
+
+def _require_all(shards: Sequence[Shard], records: int) -> None:
+    """A list that lost a file, or has one twice, is none."""
+    listed = sum(shard.records for shard in shards)
+    if listed != records:
+        raise ValueError(f"its files have {listed:,} records, and all of them {records:,}")
+    if len({shard.name for shard in shards}) != len(shards):
+        raise ValueError("it has a file twice")
 
 
 def shards_of_manifest(path: str) -> list[str]:
