@@ -33,14 +33,18 @@ class Entry:
         run: What is timed. It takes the course and returns an answer that must be the same for all entries.
         team: Entries of one team are routes of the same library to the same end; only its fastest count.
         proof: A stricter answer, too slow to be timed, such as a digest of everything read.
+        prepare: Called before each run, untimed.
         clean: Called after each run, untimed.
+        away: Where it runs if that is not here: seconds and answer of one run, timed there.
     """
 
     name: str
     run: Callable[[Any], Any]
     team: str = ""
     proof: Callable[[Any], Any] | None = None
+    prepare: Callable[[Any], None] | None = None
     clean: Callable[[Any], None] | None = None
+    away: Callable[[Any], tuple[float, Any]] | None = None
 
 
 @dataclass(slots=True)
@@ -131,7 +135,7 @@ def hold_race(
         truth: What every proof must give; by default what the first entry gives.
     """
     heat: dict[str, list[float]] = {}
-    with _settled_garbage():
+    with settled_garbage():
         starters = _hold_heats(entries, course if sample is None else sample, heat)
         _prove(starters, course, truth)
         times = _take_turns(starters, course, rounds)
@@ -139,7 +143,7 @@ def hold_race(
 
 
 @contextmanager
-def _settled_garbage() -> Iterator[None]:
+def settled_garbage() -> Iterator[None]:
     """Keeps what is already alive, all of TensorFlow's modules included, out of every collection in a race.
 
     Else each collection walks a large heap, for a quarter of a second, and whoever triggers one pays for it.
@@ -167,10 +171,19 @@ def _hold_heats(entries: list[Entry], course: Any, heat: dict[str, list[float]])
     return starters
 
 
+def proved(entry: Entry, course: Any) -> Any:
+    """The stricter answer of an entry, or the answer of a run if it has no other."""
+    if entry.prepare is not None:
+        entry.prepare(course)
+    found = (entry.proof or entry.run)(course)
+    if entry.clean is not None:
+        entry.clean(course)
+    return found
+
+
 def _prove(entries: list[Entry], course: Any, truth: Any) -> None:
     for entry in entries:
-        found = (entry.proof or entry.run)(course)
-        _clean(entry, course)
+        found = proved(entry, course)
         if truth is None:
             truth = found
         if found != truth:
@@ -178,32 +191,33 @@ def _prove(entries: list[Entry], course: Any, truth: Any) -> None:
 
 
 def _take_turns(entries: list[Entry], course: Any, rounds: int) -> dict[str, list[float]]:
-    answers = {entry.name: _timed(entry, course)[1] for entry in entries}  # the warm-up
+    answers = {entry.name: timed(entry, course)[1] for entry in entries}  # the warm-up
     if len(set(answers.values())) > 1:
         raise UnequalError(f"the answers differ: {answers}")
     times: dict[str, list[float]] = {entry.name: [] for entry in entries}
     for turn in range(rounds):
         first = turn % len(entries)
         for entry in entries[first:] + entries[:first]:
-            seconds, answer = _timed(entry, course)
+            seconds, answer = timed(entry, course)
             if answer != answers[entry.name]:
                 raise UnequalError(f"{entry.name} gave {answers[entry.name]!r} first and {answer!r} later")
             times[entry.name].append(seconds)
     return times
 
 
-def _timed(entry: Entry, course: Any) -> tuple[float, Any]:
+def timed(entry: Entry, course: Any) -> tuple[float, Any]:
+    """Seconds and answer of one run, by the clock of the process that it runs in."""
+    if entry.away is not None:
+        return entry.away(course)
+    if entry.prepare is not None:
+        entry.prepare(course)
     gc.collect()  # the garbage of the one before is not this one's to clear
     start = perf_counter()
     answer = entry.run(course)
     seconds = perf_counter() - start
-    _clean(entry, course)
-    return seconds, answer
-
-
-def _clean(entry: Entry, course: Any) -> None:
     if entry.clean is not None:
         entry.clean(course)
+    return seconds, answer
 
 
 def compare(

@@ -16,15 +16,19 @@ from typing import Any
 
 from harness import Line, Outcome, Race, quartiles
 
-_NAMED = (
-    "tfreel",
-    "numpy",
-    "tensorflow_cpu",
+_NAMED = ("tfreel", "numpy", "isal", "pyarrow", "pandas", "polars", "pyspark")
+_NAMED_PEERS = (
+    "tensorflow-cpu",
     "tensorflow",
     "tfrecord",
-    "array_record",
+    "torch",
+    "array-record",
+    "grain",
+    "tfx-bsl",
+    "ray",
+    "webdataset",
     "google-crc32c",
-    "isal",
+    "numpy",
 )
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (0, ""))
 
@@ -215,7 +219,8 @@ def _page(facts: dict[str, Any], outcomes: list[Outcome]) -> str:
         f"`{facts['command']}`",
         _machine_words(facts["machine"]),
         _package_words(facts["packages"]),
-        f"Missing, so not measured: {', '.join(facts['missing'])}." if facts["missing"] else "",
+        _peer_words(facts["peers"]),
+        _missing_words(facts["missing"]),
         render_summary(outcomes),
     ]
     return "\n\n".join([part for part in head if part] + [render(outcome) for outcome in outcomes])
@@ -234,6 +239,21 @@ def _package_words(packages: dict[str, Any]) -> str:
     kind = "editable" if packages["tfreel_editable"] else "installed"
     crc = ", ".join(packages["crc32c"])
     return f"{versions}; tfreel {kind}, build {packages['tfreel_sha256'][:12]}, crc32c of {crc}."
+
+
+def _peer_words(peers: dict[str, Any]) -> str:
+    """Each environment with the versions that matter in it."""
+    found = []
+    for name, facts in peers.items():
+        versions = {re.sub(r"[-_.]+", "-", key).lower(): value for key, value in facts["versions"].items()}
+        named = ", ".join(f"{each} {versions[each]}" for each in _NAMED_PEERS if each in versions)
+        found.append(f"{name} ({named})")
+    return f"Peers, each in its own environment: {'; '.join(found)}." if found else ""
+
+
+def _missing_words(missing: dict[str, str]) -> str:
+    listed = "\n".join(f"- {name}: {reason}" for name, reason in missing.items())
+    return f"Missing, so not measured:\n\n{listed}" if missing else ""
 
 
 def scrub(text: str, private: list[str]) -> str:

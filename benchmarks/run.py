@@ -11,7 +11,7 @@ import tempfile
 import time
 from typing import Any
 
-import peers
+import away
 from bench import Bench
 from data import Data
 from harness import LEAST_ROUNDS, Outcome
@@ -85,7 +85,7 @@ def main() -> int:
     if options.check:
         print("This was a check of the harness: the numbers mean nothing.")
     if options.save:
-        facts["missing"] = peers.missing
+        facts["missing"], facts["peers"] = away.missing, away.facts()
         name = f"{facts['date']}-{options.save}"
         for path in save(os.path.join(_RUNS, name), facts, outcomes, [folder]):
             print(os.path.relpath(path))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from itertools import repeat
 
+import away
 import numpy as np
-import peers
 from bench import Bench
 from harness import Entry, Line, Outcome, Race, compare
 
@@ -43,12 +43,18 @@ def run(bench: Bench) -> Outcome:
 
 
 def _race(bench: Bench, name: str, buffer: bytes, calls: int) -> Race:
-    entries = [Entry("tfreel", partial(_call, _core.crc32c, calls))]
-    google = peers.google_crc32c()
-    if google is not None:
-        entries.append(Entry("google_crc32c.value", partial(_call, google.value, calls)))
+    entries = [
+        Entry("tfreel", partial(_call, _core.crc32c, calls)),
+        *away.entries("google-crc32c", _google, calls),
+    ]
     work = len(buffer) * calls
     return bench.race(name, entries, buffer, rounds=bench.at_least(15), work=work, unit="B")
+
+
+def _google(calls: int) -> list[Entry]:
+    import google_crc32c
+
+    return [Entry("google_crc32c.value", partial(_call, google_crc32c.value, calls))]
 
 
 def _call(function: Callable[[bytes], int], calls: int, buffer: bytes) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import away
 import peers
 from bench import Bench
 from harness import Outcome, compare
@@ -17,8 +18,8 @@ def run(bench: Bench) -> Outcome:
     shape = bench.data.shape("small")
     entries = [
         peers.iterating("tfreel.read", lambda shape: tfreel.read(shape.path)),
-        *peers.tensorflow_routes(batch=1024),
-        *peers.tfrecord_routes(),
+        *away.entries("tensorflow", peers.tensorflow_routes, 1024),
+        *away.entries("tfrecord", peers.tfrecord_routes),
     ]
     race = bench.race(
         "each record",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import away
 import numpy as np
 import peers
 from bench import Bench, opened
@@ -46,13 +47,13 @@ def _race(bench: Bench, outcome: Outcome, kind: str, plan: Plan, name: str, limi
 def _entries(plan: Plan) -> list[Entry]:
     from tfreel import tf as ours
 
-    entries = [_entry("tfreel.tf", partial(plan, ours))]
+    return [_entry("tfreel.tf", partial(plan, ours)), *away.entries("tensorflow", _tensorflow, plan)]
+
+
+def _tensorflow(plan: Plan) -> list[Entry]:
     theirs = peers.tensorflow()
-    if theirs is not None:
-        entries.append(_entry("TensorFlow", partial(plan, theirs)))
-        parallel = partial(plan, theirs, num_parallel_calls=theirs.data.AUTOTUNE)
-        entries.append(_entry("TensorFlow, parallel calls", parallel))
-    return entries
+    parallel = partial(plan, theirs, num_parallel_calls=theirs.data.AUTOTUNE)
+    return [_entry("TensorFlow", partial(plan, theirs)), _entry("TensorFlow, parallel calls", parallel)]
 
 
 def _entry(name: str, plan: Callable[[Shape], Any]) -> Entry:

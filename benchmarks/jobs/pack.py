@@ -15,6 +15,7 @@ from pathlib import Path
 from subprocess import run as run_program
 from typing import Any
 
+import away
 import peers
 from bench import Bench
 from harness import Entry, Outcome, compare
@@ -96,14 +97,17 @@ def _photo_entries() -> Iterator[Entry]:
     yield _entry("tfreel.pack, on the disk", partial(_pack, durable=True), _packed_photos)
     yield _entry("tar", _tar, _tarred_photos)
     yield _entry("tar, on the disk", partial(_tar, durable=True), _tarred_photos)
-    if peers.tensorflow() is not None:
-        yield _entry("TensorFlow", _tensorflow_photos, _written_photos)
+    yield from away.entries("tensorflow", _tensorflow_entries, _tensorflow_photos, _written_photos)
 
 
 def _table_entries() -> Iterator[Entry]:
     yield _entry("tfreel.pack", _pack, _rows)
-    if peers.tensorflow() is not None:
-        yield _entry("TensorFlow", _tensorflow_rows, _rows)
+    yield from away.entries("tensorflow", _tensorflow_entries, _tensorflow_rows, _rows)
+
+
+def _tensorflow_entries(pack: Callable[[Task], None], digest: Callable[[Task], str]) -> list[Entry]:
+    peers.tensorflow()  # so that no run has to import it
+    return [_entry("TensorFlow", pack, digest)]
 
 
 def _entry(name: str, pack: Callable[[Task], None], digest: Callable[[Task], str]) -> Entry:

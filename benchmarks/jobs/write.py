@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import away
 import peers
 from bench import Bench
 from harness import Entry, Outcome, compare
@@ -65,7 +66,12 @@ def write_tensorflow(task: Task) -> None:
 
 def tensorflow_entries() -> list[Entry]:
     """TensorFlow, if it is there."""
-    return [writing(_TENSORFLOW, write_tensorflow, "TensorFlow")] if peers.tensorflow() is not None else []
+    return away.entries("tensorflow", _tensorflow)
+
+
+def _tensorflow() -> list[Entry]:
+    peers.tensorflow()  # so that no run has to import it
+    return [writing(_TENSORFLOW, write_tensorflow, "TensorFlow")]
 
 
 def run(bench: Bench) -> Outcome:
