@@ -81,17 +81,21 @@ class Data:
         return list(islice(_GENERATORS[kind](), self._counts[kind]))
 
     def _made(self, kind: str, count: int) -> Shape:
-        suffix = ".tfrecord.gz" if kind == "gzip" else ".tfrecord"
-        path = os.path.join(self.folder, f"{kind}-{count}{suffix}")
-        known = _read_note(path)
-        if known is not None:
-            return known
-        records = islice(_GENERATORS[kind](), count)
-        digest, payload_bytes = (_write_gzip if kind == "gzip" else _write_plain)(path, records)
-        shape = Shape(kind, path, count, payload_bytes, os.path.getsize(path), digest)
-        with open(path + ".json", "w") as file:
-            json.dump(asdict(shape), file)
-        return shape
+        return saved(self.folder, kind, islice(_GENERATORS[kind](), count), count)
+
+
+def saved(folder: str, kind: str, records: Iterable[bytes], count: int) -> Shape:
+    """A file of so many records, as it is there already or made now."""
+    suffix = ".tfrecord.gz" if kind == "gzip" else ".tfrecord"
+    path = os.path.join(folder, f"{kind}-{count}{suffix}")
+    known = _read_note(path)
+    if known is not None:
+        return known
+    digest, payload_bytes = (_write_gzip if kind == "gzip" else _write_plain)(path, records)
+    shape = Shape(kind, path, count, payload_bytes, os.path.getsize(path), digest)
+    with open(path + ".json", "w") as file:
+        json.dump(asdict(shape), file)
+    return shape
 
 
 def _read_note(path: str) -> Shape | None:
@@ -107,7 +111,7 @@ def _read_note(path: str) -> Shape | None:
 # Records ----------------------------------------------------------------------------------------------------
 
 
-def _noise(low: int, high: int, salt: int) -> Iterator[bytes]:
+def noise(low: int, high: int, salt: int) -> Iterator[bytes]:
     """Random bytes without end, in records of `low` to `high` bytes."""
     rng = np.random.default_rng([_SEED, salt])
     while True:
@@ -118,7 +122,7 @@ def _noise(low: int, high: int, salt: int) -> Iterator[bytes]:
             yield blob[end - length : end]
 
 
-def _prose() -> Iterator[bytes]:
+def prose() -> Iterator[bytes]:
     """Words of a made-up language with some noise among them: records that gzip makes about half as large."""
     rng = np.random.default_rng([_SEED, 3])
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
@@ -132,14 +136,14 @@ def _prose() -> Iterator[bytes]:
             yield noise + text[: length - len(noise)]
 
 
-def _photos() -> Iterator[bytes]:
+def photos() -> Iterator[bytes]:
     """Examples with a JPEG much as a camera makes it; a few of them, again and again."""
     from PIL import Image
 
     rng = np.random.default_rng([_SEED, 4])
-    photos = [tfreel.images.encode(_photo(rng, Image), "jpeg", quality=90) for _ in range(_PHOTOS)]
+    encoded = [tfreel.images.encode(_photo(rng, Image), "jpeg", quality=90) for _ in range(_PHOTOS)]
     for i in count():
-        yield tfreel.encode({"image": photos[i % _PHOTOS], "label": i})
+        yield tfreel.encode({"image": encoded[i % _PHOTOS], "label": i})
 
 
 def _photo(rng: np.random.Generator, pillow: Any) -> npt.NDArray[np.uint8]:
@@ -158,10 +162,10 @@ def _photo(rng: np.random.Generator, pillow: Any) -> npt.NDArray[np.uint8]:
 
 
 _GENERATORS = {
-    "small": lambda: _noise(400, 500, 1),
-    "images": lambda: _noise(60_000, 80_000, 2),
-    "gzip": _prose,
-    "photos": _photos,
+    "small": lambda: noise(400, 500, 1),
+    "images": lambda: noise(60_000, 80_000, 2),
+    "gzip": prose,
+    "photos": photos,
     **RECORDS,
 }
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Literal
 
+from limits import Limit
+
 LEAST_ROUNDS = 7
 _HEAT_ROUNDS = 3
 _HEAT_MARGIN = 1.25
@@ -57,6 +59,13 @@ class Race:
     times: dict[str, list[float]]
     heat: dict[str, list[float]]
     teams: dict[str, str]
+    limit: Limit | None = None
+
+    def share(self, name: str) -> float | None:
+        """Which part of the machine's limit an entry reaches, at the median, in percent."""
+        if self.limit is None:
+            return None
+        return 100 * self.limit.moved / statistics.median(self.times[name]) / self.limit.rate
 
     def best(self, team: str) -> str | None:
         """The entry of this name, or the fastest of the team; None if nobody of it ran."""
@@ -100,6 +109,25 @@ class Line:
         return "reached" if reached else "missed"
 
 
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How a rate goes with something.
+
+    Attributes:
+        name: What is done.
+        along: What grows.
+        places: How large it is, point by point.
+        unit: Of the rates.
+        rates: By entry, the quartiles at each point, the slowest first.
+    """
+
+    name: str
+    along: str
+    places: list[int]
+    unit: str
+    rates: dict[str, list[tuple[float, float, float]]]
+
+
 @dataclass(slots=True)
 class Outcome:
     """All that a job found."""
@@ -109,6 +137,7 @@ class Outcome:
     races: list[Race] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
 
 
 def hold_race(

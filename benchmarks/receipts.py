@@ -104,14 +104,24 @@ def render(outcome: Outcome) -> str:
 
 
 def _race_table(race: Race) -> str:
-    rows = [[race.name, "median", "min", "quartiles", "rate"]]
+    rows = [[race.name, "median", "min", "quartiles", "rate", *_limit_words(race)]]
     for name, times in race.times.items():
         low, median, high = quartiles(times)
         spread = f"{_seconds(low)} – {_seconds(high)}"
-        rows.append([name, _seconds(median), _seconds(min(times)), spread, _rate(race.rate(name), race.unit)])
+        share = race.share(name)
+        shares = [] if share is None else [f"{share:.3g}%"]
+        speed = _rate(race.rate(name), race.unit)
+        rows.append([name, _seconds(median), _seconds(min(times)), spread, speed, *shares])
     table = _table(rows)
     tried = _dropped(race)
     return f"{table}\n\nTried in a heat, too slow to race: {tried}." if tried else table
+
+
+def _limit_words(race: Race) -> list[str]:
+    if race.limit is None:
+        return []
+    unit = race.unit if race.limit.name == "JPEG" else "B"
+    return [f"of {race.limit.name}, {_rate(race.limit.rate, unit)}"]
 
 
 def _dropped(race: Race) -> str:

@@ -44,6 +44,7 @@ def run(bench: Bench) -> Outcome:
         unit="B",
         sample=bench.data.sample("small"),
         truth=shape.count,
+        limit=("page cache", shape.file_bytes),
     )
     lines = []
     for name in (_VERIFY, _BLOCKS):

@@ -65,6 +65,7 @@ def _shuffled(bench: Bench, shape: Shape, outcome: Outcome) -> None:
         work=shape.count,
         unit="records",
         sample=bench.data.sample(_KIND),
+        limit=("page cache", shape.file_bytes),
     )
     outcome.races.append(race)
     text = "{fast} against {slow}, shuffled in a buffer of 10,000"
@@ -240,12 +241,33 @@ def _images(bench: Bench, outcome: Outcome) -> None:
         Entry("in order", images),
         Entry("in windows of 1,024", partial(images, window=1024)),
         Entry("globally", partial(images, window=None)),
+        *away.entries("webdataset", _webdataset),
     ]
-    race = bench.race("images of 70 KB, batches of 64", entries, shape, work=shape.file_bytes, unit="B")
+    race = bench.race(
+        "images of 70 KB, batches of 64",
+        entries,
+        shape,
+        work=shape.file_bytes,
+        unit="B",
+        limit=("page cache", shape.file_bytes),
+    )
     outcome.races.append(race)
     text = "images {fast}, as a share of the speed {slow}"
     outcome.lines.append(compare(race, "in order", "in windows of 1,024", text, limit=80, unit="%"))
     outcome.lines.append(compare(race, "in order", "globally", text, unit="%"))
+    text = "images {fast} against {slow}, in a buffer of 1,024"
+    outcome.lines.append(compare(race, "webdataset", "in windows of 1,024", text))
+
+
+def _webdataset() -> list[Entry]:
+    import webdataset as wds
+
+    def images(shape: Shape) -> int:
+        dataset = wds.WebDataset(peers.tar_of(shape), shardshuffle=False, seed=1)
+        batches = dataset.shuffle(1024).to_tuple("bin").batched(64)
+        return sum(len(record) for (records,) in batches for record in records)
+
+    return [Entry("webdataset", images)]
 
 
 # How soon ---------------------------------------------------------------------------------------------------
@@ -253,8 +275,8 @@ def _images(bench: Bench, outcome: Outcome) -> None:
 
 def _first_batches(bench: Bench, shape: Shape, outcome: Outcome) -> None:
     """Until the first batch is there, with all that comes before; and from a state in the middle."""
-    indexed = _indexed(shape)
-    steps = iter(_plan(indexed))
+    known = indexed(shape)
+    steps = iter(_plan(known))
     for _ in range(shape.count // _BATCH // 2):
         next(steps)
     state = steps.state_dict()
@@ -267,8 +289,8 @@ def _first_batches(bench: Bench, shape: Shape, outcome: Outcome) -> None:
 
     entries = [
         Entry("tfreel, no index", first),
-        Entry("tfreel, with an index", lambda _: first(indexed)),
-        Entry("tfreel, from a state, with an index", lambda _: first(indexed, state)),
+        Entry("tfreel, with an index", lambda _: first(known)),
+        Entry("tfreel, from a state, with an index", lambda _: first(known, state)),
     ]
     entries += away.entries("tensorflow", _tensorflow_first)
     race = bench.race(f"the first batch of {shape.count:,} records", entries, shape, work=1, unit="batches")
@@ -284,7 +306,7 @@ def _first_batches(bench: Bench, shape: Shape, outcome: Outcome) -> None:
     outcome.lines.append(compare(race, name, "tfreel, with an index", text, limit=1.2, at_most=True))
 
 
-def _indexed(shape: Shape) -> Shape:
+def indexed(shape: Shape) -> Shape:
     """The same file under another name, beside its index."""
     path = f"{shape.path}.indexed"
     if not os.path.exists(path):

@@ -186,9 +186,10 @@ def hold_races(bench: Bench, task: Task) -> list[Race]:
     writers += away.entries("tensorflow", _tensorflow_writers)
     readers += away.entries("tensorflow", _tensorflow_readers)
     amount = {"work": len(task.rows), "unit": "rows"}
+    size = sum(map(len, task.records))
     return [
-        bench.race("rows to a file", writers, task, **amount),
-        bench.race("records to values", readers, task, **amount),
+        bench.race("rows to a file", writers, task, limit=("page cache, writing", size), **amount),
+        bench.race("records to values", readers, task, limit=("memory", size), **amount),
     ]
 
 

@@ -29,6 +29,7 @@ def run(bench: Bench) -> Outcome:
         unit="records",
         sample=bench.data.sample("gzip"),
         truth=shape.digest,
+        limit=("inflate", shape.payload_bytes + 16 * shape.count),
     )
     lines = [
         compare(race, "TensorFlow", "tfreel.read", "{fast} against TensorFlow's best, {slow}", limit=2.5),

@@ -35,7 +35,13 @@ def run(bench: Bench) -> Outcome:
 def _race(bench: Bench, outcome: Outcome, kind: str, plan: Plan, name: str, limit: float) -> None:
     shape = bench.data.shape(kind)
     race = bench.race(
-        name, _entries(plan), shape, work=shape.count, unit="records", sample=bench.data.sample(kind)
+        name,
+        _entries(plan),
+        shape,
+        work=shape.count,
+        unit="records",
+        sample=bench.data.sample(kind),
+        limit=("JPEG", shape.count) if kind == "photos" else ("page cache", shape.file_bytes),
     )
     outcome.races.append(race)
     for team in ("TensorFlow", "TensorFlow, parallel calls"):

@@ -46,7 +46,7 @@ def _race(
     limits: dict[str, float],
 ) -> None:
     entries = [*_entries(teams, proof), *away.entries("tensorflow", _tensorflow, proof)]
-    race = bench.race(name, entries, shape, work=shape.count, unit="photos")
+    race = bench.race(name, entries, shape, work=shape.count, unit="photos", limit=("JPEG", shape.count))
     outcome.races.append(race)
     for team, limit in limits.items():
         text = f"{{fast}} against {{slow}}, {name}"

@@ -85,7 +85,10 @@ def _batch_race(bench: Bench, shape: Shape) -> Race:
         _picking("os.pread", _pread(shape)),
     ]
     work = len(course.batches) * _PICKS
-    return bench.race("1,024 at a time", entries, course, work=work, unit="records", sample=sample)
+    limit = ("page cache", work * shape.file_bytes / shape.count)
+    return bench.race(
+        "1,024 at a time", entries, course, work=work, unit="records", sample=sample, limit=limit
+    )
 
 
 def _single_race(bench: Bench, shape: Shape) -> Race:
@@ -99,7 +102,8 @@ def _single_race(bench: Bench, shape: Shape) -> Race:
         _picking("os.pread", _pread(shape)),
     ]
     work = len(course.batches[0])
-    return bench.race("one by one", entries, course, work=work, unit="records", sample=sample)
+    limit = ("page cache", work * shape.file_bytes / shape.count)
+    return bench.race("one by one", entries, course, work=work, unit="records", sample=sample, limit=limit)
 
 
 def _each(get: Callable[[int], bytes], picks: list[int]) -> list[bytes]:
