@@ -59,6 +59,7 @@ def _facts(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "name": options.save,
         "date": time.strftime("%Y-%m-%d"),
+        "time": time.strftime("%H:%M"),
         "command": _command(options),
         "check": options.check,
         "scale": options.scale,
@@ -79,8 +80,10 @@ def main() -> int:
         bench = Bench(Data(folder, options.scale), options.scale, options.rounds, options.check)
         for name, job in JOBS.items():
             if name in options.only:
+                begin = time.perf_counter()
                 outcomes.append(job.run(bench))
                 print(render(outcomes[-1]), flush=True)
+                print(f"{name} took {time.perf_counter() - begin:.0f} seconds", file=sys.stderr)
     print(render_summary(outcomes))
     if options.check:
         print("This was a check of the harness: the numbers mean nothing.")
