@@ -47,6 +47,8 @@ class Bench:
     ) -> Race:
         """As `hold_race`, with a limit of this machine: its name, and how much of it one run has to move."""
         before = self._rate(limit)
+        if self.check:
+            options["heat_rounds"] = 1
         race = hold_race(name, entries, course, rounds=rounds or self.rounds, **options)
         if limit is not None:
             race.limit = Limit(limit[0], max(before, self._rate(limit)), limit[1])

@@ -46,21 +46,23 @@ class Data:
     Args:
         folder: Where the files go.
         scale: 1 for a million small records, ten thousand images and a million records in gzip.
+        least: How many records there are in any file of small ones.
     """
 
-    def __init__(self, folder: str, scale: float) -> None:
+    def __init__(self, folder: str, scale: float, least: int = 2000) -> None:
         self.folder = folder
+        self._least = least
         self._counts = {
-            "small": max(2000, int(1_000_000 * scale)),
+            "small": max(least, int(1_000_000 * scale)),
             "images": max(40, int(10_000 * scale)),
-            "gzip": max(2000, int(1_000_000 * scale)),
-            "tabular": max(2000, int(500_000 * scale)),
-            "mixed": max(2000, int(1_000_000 * scale)),
-            "any-order": max(2000, int(200_000 * scale)),
-            "dense": max(2000, int(200_000 * scale)),
-            "sequences": max(2000, int(200_000 * scale)),
-            "raw": max(2000, int(100_000 * scale)),
-            "photos": max(64, int(2_000 * scale)),
+            "gzip": max(least, int(1_000_000 * scale)),
+            "tabular": max(least, int(500_000 * scale)),
+            "mixed": max(least, int(1_000_000 * scale)),
+            "any-order": max(least, int(200_000 * scale)),
+            "dense": max(least, int(200_000 * scale)),
+            "sequences": max(least, int(200_000 * scale)),
+            "raw": max(least, int(100_000 * scale)),
+            "photos": max(16, int(2_000 * scale)),
         }
 
     def shape(self, kind: str) -> Shape:
@@ -70,7 +72,8 @@ class Data:
     def sample(self, kind: str) -> Shape:
         """The beginning of that file, long enough to tell fast routes from slow ones."""
         count = self._counts[kind]
-        return self._made(kind, min(count, max(2000 if kind != "images" else 40, count // _SAMPLE_SHARE)))
+        least = 40 if kind == "images" else self._least
+        return self._made(kind, min(count, max(least, count // _SAMPLE_SHARE)))
 
     def first(self, kind: str, count: int) -> Shape:
         """So many records from the beginning of that file."""
@@ -141,8 +144,10 @@ def photos() -> Iterator[bytes]:
     from PIL import Image
 
     rng = np.random.default_rng([_SEED, 4])
-    encoded = [tfreel.images.encode(_photo(rng, Image), "jpeg", quality=90) for _ in range(_PHOTOS)]
+    encoded: list[bytes] = []
     for i in count():
+        if i < _PHOTOS:
+            encoded.append(tfreel.images.encode(_photo(rng, Image), "jpeg", quality=90))
         yield tfreel.encode({"image": encoded[i % _PHOTOS], "label": i})
 
 

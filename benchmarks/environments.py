@@ -16,7 +16,7 @@ import venv
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "environments"
-_MADE, _FAILED = "made.txt", "failed.txt"
+_PEER, _MADE, _FAILED = "peer.txt", "made.txt", "failed.txt"
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet", "install")
 
 
@@ -47,22 +47,26 @@ def failure(name: str) -> str | None:
 def make(name: str, wheel: Path) -> str:
     """Makes one environment unless it is there as it should be. Gives a line that says how it went."""
     folder, wanted = place(name), FOLDER / f"{name}.txt"
-    stamp = hashlib.sha256(wanted.read_bytes() + wheel.read_bytes()).hexdigest()
-    if (folder / _MADE).exists() and (folder / _MADE).read_text() == stamp:
-        return f"{name}: there"
-    shutil.rmtree(folder, ignore_errors=True)
-    venv.create(folder, with_pip=True)
     # By itself and without what it depends on: a peer gets the versions that it asks for.
-    for what in (["numpy", "-r", str(wanted)], ["--no-deps", str(wheel)]):
-        done = subprocess.run(
-            [folder / "bin" / "python", *_PIP, *what], capture_output=True, text=True, check=False
-        )
+    steps = {
+        _PEER: (["numpy", "-r", str(wanted)], wanted),
+        _MADE: (["--force-reinstall", "--no-deps", str(wheel)], wheel),
+    }
+    for stamp, (what, source) in steps.items():
+        digest = hashlib.sha256(source.read_bytes()).hexdigest()
+        if (folder / stamp).exists() and (folder / stamp).read_text() == digest:
+            continue
+        if stamp == _PEER:
+            shutil.rmtree(folder, ignore_errors=True)
+            venv.create(folder, with_pip=True)
+        command = [folder / "bin" / "python", *_PIP, *what]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             reason = _reason(done.stderr)
             (folder / _FAILED).write_text(reason, encoding="utf-8")
             return f"{name}: does not install: {reason}"
-    (folder / _MADE).write_text(stamp)
-    return f"{name}: made"
+        (folder / stamp).write_text(digest)
+    return f"{name}: there"
 
 
 def _reason(words: str) -> str:

@@ -150,6 +150,7 @@ def hold_race(
     unit: str,
     sample: Any = None,
     truth: Any = None,
+    heat_rounds: int = _HEAT_ROUNDS,
 ) -> Race:
     """Times all entries on a course, after they have proved that they get the same result.
 
@@ -162,10 +163,11 @@ def hold_race(
         unit: What `work` counts.
         sample: A shorter course for the heats, where slow routes would take minutes.
         truth: What every proof must give; by default what the first entry gives.
+        heat_rounds: How often each is timed in a heat.
     """
     heat: dict[str, list[float]] = {}
     with settled_garbage():
-        starters = _hold_heats(entries, course if sample is None else sample, heat)
+        starters = _hold_heats(entries, course if sample is None else sample, heat, heat_rounds)
         _prove(starters, course, truth)
         times = _take_turns(starters, course, rounds)
     return Race(name, work, unit, times, heat, {entry.name: entry.team for entry in entries})
@@ -185,14 +187,14 @@ def settled_garbage() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _hold_heats(entries: list[Entry], course: Any, heat: dict[str, list[float]]) -> list[Entry]:
+def _hold_heats(entries: list[Entry], course: Any, heat: dict[str, list[float]], rounds: int) -> list[Entry]:
     """Who goes on to the race: whoever is alone in its team, or comes close to the fastest of it."""
     starters = []
     for team in dict.fromkeys(entry.team or entry.name for entry in entries):
         members = [entry for entry in entries if (entry.team or entry.name) == team]
         if len(members) > 1:
             _prove(members, course, None)
-            times = _take_turns(members, course, _HEAT_ROUNDS)
+            times = _take_turns(members, course, rounds)
             heat.update(times)
             fastest = min(map(min, times.values()))
             members = [entry for entry in members if min(times[entry.name]) <= _HEAT_MARGIN * fastest]

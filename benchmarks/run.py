@@ -19,7 +19,7 @@ from jobs import JOBS
 from receipts import machine_facts, package_facts, render, render_summary, save
 
 _RUNS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs")
-_CHECK_SCALE, _CHECK_ROUNDS = 0.002, 2
+_CHECK_SCALE, _CHECK_ROUNDS, _CHECK_LEAST = 0.0005, 1, 1100
 
 
 def _parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -77,7 +77,8 @@ def main() -> int:
     with contextlib.ExitStack() as stack:
         folder = options.data or stack.enter_context(tempfile.TemporaryDirectory(prefix="tfreel-bench-"))
         os.makedirs(folder, exist_ok=True)
-        bench = Bench(Data(folder, options.scale), options.scale, options.rounds, options.check)
+        data = Data(folder, options.scale, _CHECK_LEAST) if options.check else Data(folder, options.scale)
+        bench = Bench(data, options.scale, options.rounds, options.check)
         for name, job in JOBS.items():
             if name in options.only:
                 begin = time.perf_counter()

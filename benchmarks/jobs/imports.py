@@ -37,7 +37,8 @@ def run(bench: Bench) -> Outcome:
     race = Race("in a fresh process", 1, "imports", {}, {}, {})
     race.times |= _take_turns(dict.fromkeys(_OURS, sys.executable), often)
     pythons = {words: away.interpreter(name) for name, words in _PEERS.items()}
-    race.times |= _take_turns({words: p for words, p in pythons.items() if p is not None}, bench.rounds)
+    theirs = {words: python for words, python in pythons.items() if python is not None}
+    race.times |= _take_turns(theirs, bench.rounds, warm_up=not bench.check)
     race.times["tfreel --help"] = [_help() for _ in range(often + 1)][1:]
     race.teams |= dict.fromkeys(race.times, "")
     used, numpy = race.times["from tfreel import read"], race.times["import numpy"]
@@ -57,9 +58,9 @@ def _line(text: str, seconds: list[float], limit: float) -> Line:
     return Line(text, median, "ms", limit, at_most=True, low=low, high=high)
 
 
-def _take_turns(pythons: dict[str, str], rounds: int) -> dict[str, list[float]]:
+def _take_turns(pythons: dict[str, str], rounds: int, *, warm_up: bool = True) -> dict[str, list[float]]:
     """Times of statements in their interpreters, after a warm-up that writes bytecode."""
-    for words, python in pythons.items():
+    for words, python in pythons.items() if warm_up else ():
         _import(python, words)
     times: dict[str, list[float]] = {words: [] for words in pythons}
     for turn in range(rounds):

@@ -40,7 +40,7 @@ class Task:
 def run(bench: Bench) -> Outcome:
     """Against a plain copy into a tar, and the loops that tutorials teach."""
     outcome = Outcome(NAME, TITLE)
-    count = bench.amount(5000, 100)
+    count = bench.amount(5000, 50)
     photos = Task(_photo_folder(bench, count), os.path.join(bench.data.folder, "packed"))
     limit = ("page cache, writing", _bytes_in(photos.source))
     race = bench.race("photos", [*_photo_entries()], photos, work=count, unit="photos", limit=limit)
