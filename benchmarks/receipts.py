@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -245,7 +246,7 @@ def _machine_words(machine: dict[str, Any]) -> str:
 
 
 def _package_words(packages: dict[str, Any]) -> str:
-    versions = ", ".join(f"{n} {packages['versions'][n]}" for n in _NAMED if n in packages["versions"])
+    versions = _named(packages["versions"], (*_NAMED, *_NAMED_PEERS[:-1]))
     kind = "editable" if packages["tfreel_editable"] else "installed"
     crc = ", ".join(packages["crc32c"])
     return f"{versions}; tfreel {kind}, build {packages['tfreel_sha256'][:12]}, crc32c of {crc}."
@@ -253,12 +254,14 @@ def _package_words(packages: dict[str, Any]) -> str:
 
 def _peer_words(peers: dict[str, Any]) -> str:
     """Each environment with the versions that matter in it."""
-    found = []
-    for name, facts in peers.items():
-        versions = {re.sub(r"[-_.]+", "-", key).lower(): value for key, value in facts["versions"].items()}
-        named = ", ".join(f"{each} {versions[each]}" for each in _NAMED_PEERS if each in versions)
-        found.append(f"{name} ({named})")
+    found = [f"{name} ({_named(facts['versions'], _NAMED_PEERS)})" for name, facts in peers.items()]
     return f"Peers, each in its own environment: {'; '.join(found)}." if found else ""
+
+
+def _named(versions: dict[str, str], names: Iterable[str]) -> str:
+    """The versions of these, as far as they are there, however their names are spelt."""
+    known = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in versions.items()}
+    return ", ".join(f"{name} {known[name]}" for name in names if name in known)
 
 
 def _missing_words(missing: dict[str, str]) -> str:
