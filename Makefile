@@ -14,7 +14,7 @@ JAVA_PROBE := command -v java > /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format pictures bench clean
+.PHONY: help demo test test-integrations check check-python check-core conformance system fuzz format pictures bench bench-page clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -75,6 +75,9 @@ pictures: $(VENV)/integrations ## make the pictures of the viewer in docs/ anew
 
 bench: $(VENV)-bench/peers/made ## measure against the peers, side by side; ARGS="--scale 0.1 --save NAME"
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
+
+bench-page: $(VENV)/created ## write docs/benchmarks.md and its charts from the receipts
+	$(BIN)/python benchmarks/report.py
 
 clean: ## forget everything that was built
 	rm -rf $(VENV) $(VENV)-bench build dist tfreel-demo

@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks.md and its charts from the receipts: `python benchmarks/report.py`.
+"""Writes docs/benchmarks.md and its charts from the receipts: `make bench-page`.
 
 Of each job the newest receipt counts, whatever it says. A test compares page and charts with what this gives.
 """
@@ -26,7 +26,7 @@ _HEAD = """# Benchmarks
 <!-- Written by benchmarks/report.py from the receipts; a test keeps it in step. -->
 
 Every number here comes from a receipt under `benchmarks/runs/`, with every time of every round, the versions
-of all libraries and the machine. `make bench` measures anew, `python benchmarks/report.py` writes this page.
+of all libraries and the machine. `make bench` measures anew, `make bench-page` writes this page.
 [How it is measured](../benchmarks/README.md): peers in environments of their own take turns with tfreel in
 one run, equal results are asserted before anything is timed, and a ratio is the median of the ratios of the
 rounds. Machines are noisy; take a third more or less for the same.

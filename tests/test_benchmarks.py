@@ -38,7 +38,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_page_and_charts_are_in_step_with_the_receipts(modules: Any) -> None:
     wanted = modules("report").pages()
     for path, text in wanted.items():
-        assert (ROOT / path).read_text(encoding="utf-8") == text, "run python benchmarks/report.py"
+        assert (ROOT / path).read_text(encoding="utf-8") == text, "run make bench-page"
     there = {f"docs/pictures/{path.name}" for path in (ROOT / "docs/pictures").glob("benchmarks-*.svg")}
     assert there == {path for path in wanted if path.endswith(".svg")}
 
