@@ -23,6 +23,7 @@ import environments
 from harness import Entry
 
 missing: dict[str, str] = {}
+_facts: dict[str, Any] = {}
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _MODULES = {"tfx-bsl": "tfx_bsl", "google-crc32c": "google_crc32c"}
@@ -111,6 +112,11 @@ def worker(peer: str) -> Away | None:
         return None
     found = Away(python)
     atexit.register(found.close)
+    try:
+        _facts[peer] = found.ask("facts")
+    except PeerError as error:
+        _miss(peer, f"its environment is broken: {error}")
+        return None
     return found
 
 
@@ -140,5 +146,4 @@ def _miss(peer: str, reason: str) -> None:
 
 def facts() -> dict[str, Any]:
     """What is installed where the peers were run, those that share tfreel's environment left out."""
-    own = [name for name in environments.names() if environments.python(name) and name not in missing]
-    return {name: found.ask("facts") for name in own if (found := worker(name)) is not None}
+    return {peer: found for peer, found in _facts.items() if environments.python(peer) is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import venv
 from pathlib import Path
@@ -192,6 +193,20 @@ def test_a_peer_that_did_not_install_is_missing_with_its_reason(
     monkeypatch.setattr(environments, "place", tmp_path.joinpath)
     assert away.entries("tensorflow", list) == []
     assert away.missing == {"tensorflow": "no wheel for this machine"}
+
+
+def test_a_peer_whose_worker_does_not_start_is_missing_too(
+    modules: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away, environments = modules("away"), modules("environments")
+    python = tmp_path / "grain" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(str(shutil.which("false")))
+    (tmp_path / "grain" / "made.txt").write_text("")
+    monkeypatch.setattr(environments, "place", tmp_path.joinpath)
+    assert away.entries("grain", list) == []
+    assert away.missing == {"grain": "its environment is broken: the worker died, exit code 1"}
+    assert away.facts() == {}
 
 
 def test_an_environment_that_cannot_be_made_keeps_what_pip_said(
