@@ -19,7 +19,7 @@ JAVA_PROBE := command -v java > /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core hostile mutants soak conformance system fuzz format docs reference pictures bench clean
+.PHONY: help demo test test-integrations check check-python check-core hostile mutants soak conformance system fuzz format docs reference pictures bench bench-page clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -96,8 +96,11 @@ reference: $(VENV)/docs ## write docs/reference and docs/tensorflow.md anew, out
 pictures: $(VENV)/integrations ## make the pictures of the viewer in docs/ anew
 	PYTHONPATH=tests $(BIN)/python docs/pictures/make.py
 
-bench: $(VENV)-bench/installed ## measure against the peers, side by side; ARGS="--scale 0.1 --save NAME"
+bench: $(VENV)-bench/peers/made ## measure against the peers, side by side; ARGS="--scale 0.1 --save NAME"
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
+
+bench-page: $(VENV)/created ## write docs/benchmarks.md and its charts from the receipts
+	$(BIN)/python benchmarks/report.py
 
 clean: ## forget everything that was built
 	rm -rf $(VENV) $(VENV)-bench build dist tfreel-demo
@@ -137,5 +140,12 @@ $(VENV)/integrations: $(VENV)/test
 $(VENV)-bench/installed: $(SOURCES) benchmarks/requirements.txt $(wildcard src/tfreel/*.py src/tfreel/*/*.py)
 	$(PYTHON) -m venv $(VENV)-bench
 	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install --upgrade pip
-	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install -r benchmarks/requirements.txt .
+	rm -rf build/bench && $(VENV)-bench/bin/pip --disable-pip-version-check --quiet wheel --no-deps -w build/bench .
+	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install --force-reinstall --no-deps build/bench/tfreel-*.whl
+	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install -r benchmarks/requirements.txt tfreel
+	@touch $@
+
+# Peers that do not install are named, with the reason, in every receipt; nothing else depends on them.
+$(VENV)-bench/peers/made: $(VENV)-bench/installed $(wildcard benchmarks/environments/*.txt) benchmarks/environments.py
+	$(VENV)-bench/bin/python benchmarks/environments.py build/bench/tfreel-*.whl
 	@touch $@

@@ -9,6 +9,7 @@ from typing import Any
 
 from data import Data, Shape
 from harness import Entry, Race, hold_race
+from limits import Limit, measure
 
 
 @cache
@@ -35,7 +36,23 @@ class Bench:
         return self.rounds if self.check else max(self.rounds, rounds)
 
     def race(
-        self, name: str, entries: list[Entry], course: Any, *, rounds: int | None = None, **options: Any
+        self,
+        name: str,
+        entries: list[Entry],
+        course: Any,
+        *,
+        rounds: int | None = None,
+        limit: tuple[str, float] | None = None,
+        **options: Any,
     ) -> Race:
-        """As `hold_race`."""
-        return hold_race(name, entries, course, rounds=rounds or self.rounds, **options)
+        """As `hold_race`, with a limit of this machine: its name, and how much of it one run has to move."""
+        before = self._rate(limit)
+        if self.check:
+            options["heat_rounds"] = 1
+        race = hold_race(name, entries, course, rounds=rounds or self.rounds, **options)
+        if limit is not None:
+            race.limit = Limit(limit[0], max(before, self._rate(limit)), limit[1])
+        return race
+
+    def _rate(self, limit: tuple[str, float] | None) -> float:
+        return 0 if limit is None else measure(limit[0], self.data.folder, quick=self.check)

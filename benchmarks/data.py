@@ -46,21 +46,23 @@ class Data:
     Args:
         folder: Where the files go.
         scale: 1 for a million small records, ten thousand images and a million records in gzip.
+        least: How many records there are in any file of small ones.
     """
 
-    def __init__(self, folder: str, scale: float) -> None:
+    def __init__(self, folder: str, scale: float, least: int = 2000) -> None:
         self.folder = folder
+        self._least = least
         self._counts = {
-            "small": max(2000, int(1_000_000 * scale)),
+            "small": max(least, int(1_000_000 * scale)),
             "images": max(40, int(10_000 * scale)),
-            "gzip": max(2000, int(1_000_000 * scale)),
-            "tabular": max(2000, int(500_000 * scale)),
-            "mixed": max(2000, int(1_000_000 * scale)),
-            "any-order": max(2000, int(200_000 * scale)),
-            "dense": max(2000, int(200_000 * scale)),
-            "sequences": max(2000, int(200_000 * scale)),
-            "raw": max(2000, int(100_000 * scale)),
-            "photos": max(64, int(2_000 * scale)),
+            "gzip": max(least, int(1_000_000 * scale)),
+            "tabular": max(least, int(500_000 * scale)),
+            "mixed": max(least, int(1_000_000 * scale)),
+            "any-order": max(least, int(200_000 * scale)),
+            "dense": max(least, int(200_000 * scale)),
+            "sequences": max(least, int(200_000 * scale)),
+            "raw": max(least, int(100_000 * scale)),
+            "photos": max(16, int(2_000 * scale)),
         }
 
     def shape(self, kind: str) -> Shape:
@@ -70,7 +72,8 @@ class Data:
     def sample(self, kind: str) -> Shape:
         """The beginning of that file, long enough to tell fast routes from slow ones."""
         count = self._counts[kind]
-        return self._made(kind, min(count, max(2000 if kind != "images" else 40, count // _SAMPLE_SHARE)))
+        least = 40 if kind == "images" else self._least
+        return self._made(kind, min(count, max(least, count // _SAMPLE_SHARE)))
 
     def first(self, kind: str, count: int) -> Shape:
         """So many records from the beginning of that file."""
@@ -81,17 +84,21 @@ class Data:
         return list(islice(_GENERATORS[kind](), self._counts[kind]))
 
     def _made(self, kind: str, count: int) -> Shape:
-        suffix = ".tfrecord.gz" if kind == "gzip" else ".tfrecord"
-        path = os.path.join(self.folder, f"{kind}-{count}{suffix}")
-        known = _read_note(path)
-        if known is not None:
-            return known
-        records = islice(_GENERATORS[kind](), count)
-        digest, payload_bytes = (_write_gzip if kind == "gzip" else _write_plain)(path, records)
-        shape = Shape(kind, path, count, payload_bytes, os.path.getsize(path), digest)
-        with open(path + ".json", "w") as file:
-            json.dump(asdict(shape), file)
-        return shape
+        return saved(self.folder, kind, islice(_GENERATORS[kind](), count), count)
+
+
+def saved(folder: str, kind: str, records: Iterable[bytes], count: int) -> Shape:
+    """A file of so many records, as it is there already or made now."""
+    suffix = ".tfrecord.gz" if kind == "gzip" else ".tfrecord"
+    path = os.path.join(folder, f"{kind}-{count}{suffix}")
+    known = _read_note(path)
+    if known is not None:
+        return known
+    digest, payload_bytes = (_write_gzip if kind == "gzip" else _write_plain)(path, records)
+    shape = Shape(kind, path, count, payload_bytes, os.path.getsize(path), digest)
+    with open(path + ".json", "w") as file:
+        json.dump(asdict(shape), file)
+    return shape
 
 
 def _read_note(path: str) -> Shape | None:
@@ -107,7 +114,7 @@ def _read_note(path: str) -> Shape | None:
 # Records ----------------------------------------------------------------------------------------------------
 
 
-def _noise(low: int, high: int, salt: int) -> Iterator[bytes]:
+def noise(low: int, high: int, salt: int) -> Iterator[bytes]:
     """Random bytes without end, in records of `low` to `high` bytes."""
     rng = np.random.default_rng([_SEED, salt])
     while True:
@@ -118,7 +125,7 @@ def _noise(low: int, high: int, salt: int) -> Iterator[bytes]:
             yield blob[end - length : end]
 
 
-def _prose() -> Iterator[bytes]:
+def prose() -> Iterator[bytes]:
     """Words of a made-up language with some noise among them: records that gzip makes about half as large."""
     rng = np.random.default_rng([_SEED, 3])
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
@@ -132,14 +139,16 @@ def _prose() -> Iterator[bytes]:
             yield noise + text[: length - len(noise)]
 
 
-def _photos() -> Iterator[bytes]:
+def photos() -> Iterator[bytes]:
     """Examples with a JPEG much as a camera makes it; a few of them, again and again."""
     from PIL import Image
 
     rng = np.random.default_rng([_SEED, 4])
-    photos = [tfreel.images.encode(_photo(rng, Image), "jpeg", quality=90) for _ in range(_PHOTOS)]
+    encoded: list[bytes] = []
     for i in count():
-        yield tfreel.encode({"image": photos[i % _PHOTOS], "label": i})
+        if i < _PHOTOS:
+            encoded.append(tfreel.images.encode(_photo(rng, Image), "jpeg", quality=90))
+        yield tfreel.encode({"image": encoded[i % _PHOTOS], "label": i})
 
 
 def _photo(rng: np.random.Generator, pillow: Any) -> npt.NDArray[np.uint8]:
@@ -158,10 +167,10 @@ def _photo(rng: np.random.Generator, pillow: Any) -> npt.NDArray[np.uint8]:
 
 
 _GENERATORS = {
-    "small": lambda: _noise(400, 500, 1),
-    "images": lambda: _noise(60_000, 80_000, 2),
-    "gzip": _prose,
-    "photos": _photos,
+    "small": lambda: noise(400, 500, 1),
+    "images": lambda: noise(60_000, 80_000, 2),
+    "gzip": prose,
+    "photos": photos,
     **RECORDS,
 }
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Literal
 
+from limits import Limit
+
 LEAST_ROUNDS = 7
 _HEAT_ROUNDS = 3
 _HEAT_MARGIN = 1.25
@@ -33,14 +35,18 @@ class Entry:
         run: What is timed. It takes the course and returns an answer that must be the same for all entries.
         team: Entries of one team are routes of the same library to the same end; only its fastest count.
         proof: A stricter answer, too slow to be timed, such as a digest of everything read.
+        prepare: Called before each run, untimed.
         clean: Called after each run, untimed.
+        away: Where it runs if that is not here: seconds and answer of one run, timed there.
     """
 
     name: str
     run: Callable[[Any], Any]
     team: str = ""
     proof: Callable[[Any], Any] | None = None
+    prepare: Callable[[Any], None] | None = None
     clean: Callable[[Any], None] | None = None
+    away: Callable[[Any], tuple[float, Any]] | None = None
 
 
 @dataclass(slots=True)
@@ -53,6 +59,13 @@ class Race:
     times: dict[str, list[float]]
     heat: dict[str, list[float]]
     teams: dict[str, str]
+    limit: Limit | None = None
+
+    def share(self, name: str) -> float | None:
+        """Which part of the machine's limit an entry reaches, at the median, in percent."""
+        if self.limit is None:
+            return None
+        return 100 * self.limit.moved / statistics.median(self.times[name]) / self.limit.rate
 
     def best(self, team: str) -> str | None:
         """The entry of this name, or the fastest of the team; None if nobody of it ran."""
@@ -96,6 +109,25 @@ class Line:
         return "reached" if reached else "missed"
 
 
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How a rate goes with something.
+
+    Attributes:
+        name: What is done.
+        along: What grows.
+        places: How large it is, point by point.
+        unit: Of the rates.
+        rates: By entry, the quartiles at each point, the slowest first.
+    """
+
+    name: str
+    along: str
+    places: list[int]
+    unit: str
+    rates: dict[str, list[tuple[float, float, float]]]
+
+
 @dataclass(slots=True)
 class Outcome:
     """All that a job found."""
@@ -105,6 +137,7 @@ class Outcome:
     races: list[Race] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
 
 
 def hold_race(
@@ -117,6 +150,7 @@ def hold_race(
     unit: str,
     sample: Any = None,
     truth: Any = None,
+    heat_rounds: int = _HEAT_ROUNDS,
 ) -> Race:
     """Times all entries on a course, after they have proved that they get the same result.
 
@@ -129,17 +163,18 @@ def hold_race(
         unit: What `work` counts.
         sample: A shorter course for the heats, where slow routes would take minutes.
         truth: What every proof must give; by default what the first entry gives.
+        heat_rounds: How often each is timed in a heat.
     """
     heat: dict[str, list[float]] = {}
-    with _settled_garbage():
-        starters = _hold_heats(entries, course if sample is None else sample, heat)
+    with settled_garbage():
+        starters = _hold_heats(entries, course if sample is None else sample, heat, heat_rounds)
         _prove(starters, course, truth)
         times = _take_turns(starters, course, rounds)
     return Race(name, work, unit, times, heat, {entry.name: entry.team for entry in entries})
 
 
 @contextmanager
-def _settled_garbage() -> Iterator[None]:
+def settled_garbage() -> Iterator[None]:
     """Keeps what is already alive, all of TensorFlow's modules included, out of every collection in a race.
 
     Else each collection walks a large heap, for a quarter of a second, and whoever triggers one pays for it.
@@ -152,14 +187,14 @@ def _settled_garbage() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _hold_heats(entries: list[Entry], course: Any, heat: dict[str, list[float]]) -> list[Entry]:
+def _hold_heats(entries: list[Entry], course: Any, heat: dict[str, list[float]], rounds: int) -> list[Entry]:
     """Who goes on to the race: whoever is alone in its team, or comes close to the fastest of it."""
     starters = []
     for team in dict.fromkeys(entry.team or entry.name for entry in entries):
         members = [entry for entry in entries if (entry.team or entry.name) == team]
         if len(members) > 1:
             _prove(members, course, None)
-            times = _take_turns(members, course, _HEAT_ROUNDS)
+            times = _take_turns(members, course, rounds)
             heat.update(times)
             fastest = min(map(min, times.values()))
             members = [entry for entry in members if min(times[entry.name]) <= _HEAT_MARGIN * fastest]
@@ -167,10 +202,19 @@ def _hold_heats(entries: list[Entry], course: Any, heat: dict[str, list[float]])
     return starters
 
 
+def proved(entry: Entry, course: Any) -> Any:
+    """The stricter answer of an entry, or the answer of a run if it has no other."""
+    if entry.prepare is not None:
+        entry.prepare(course)
+    found = (entry.proof or entry.run)(course)
+    if entry.clean is not None:
+        entry.clean(course)
+    return found
+
+
 def _prove(entries: list[Entry], course: Any, truth: Any) -> None:
     for entry in entries:
-        found = (entry.proof or entry.run)(course)
-        _clean(entry, course)
+        found = proved(entry, course)
         if truth is None:
             truth = found
         if found != truth:
@@ -178,32 +222,33 @@ def _prove(entries: list[Entry], course: Any, truth: Any) -> None:
 
 
 def _take_turns(entries: list[Entry], course: Any, rounds: int) -> dict[str, list[float]]:
-    answers = {entry.name: _timed(entry, course)[1] for entry in entries}  # the warm-up
+    answers = {entry.name: timed(entry, course)[1] for entry in entries}  # the warm-up
     if len(set(answers.values())) > 1:
         raise UnequalError(f"the answers differ: {answers}")
     times: dict[str, list[float]] = {entry.name: [] for entry in entries}
     for turn in range(rounds):
         first = turn % len(entries)
         for entry in entries[first:] + entries[:first]:
-            seconds, answer = _timed(entry, course)
+            seconds, answer = timed(entry, course)
             if answer != answers[entry.name]:
                 raise UnequalError(f"{entry.name} gave {answers[entry.name]!r} first and {answer!r} later")
             times[entry.name].append(seconds)
     return times
 
 
-def _timed(entry: Entry, course: Any) -> tuple[float, Any]:
+def timed(entry: Entry, course: Any) -> tuple[float, Any]:
+    """Seconds and answer of one run, by the clock of the process that it runs in."""
+    if entry.away is not None:
+        return entry.away(course)
+    if entry.prepare is not None:
+        entry.prepare(course)
     gc.collect()  # the garbage of the one before is not this one's to clear
     start = perf_counter()
     answer = entry.run(course)
     seconds = perf_counter() - start
-    _clean(entry, course)
-    return seconds, answer
-
-
-def _clean(entry: Entry, course: Any) -> None:
     if entry.clean is not None:
         entry.clean(course)
+    return seconds, answer
 
 
 def compare(

@@ -1,23 +1,28 @@
-"""The others, imported only when a job asks for them, each in the fastest ways known to read records with it.
+"""The others, imported only where a job asks for them, each in the fastest ways known to read records.
 
-A peer that is not installed costs one line and its rows; everything else still runs.
+Rivals are imported in workers alone, each in its own environment (see `away`): there an import that fails is
+an error, which makes the rival a missing one. The tables and engines that tfreel plugs into are imported
+beside it, and are None where they are not installed; that costs one line and their rows.
 """
 
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import chain
 from types import ModuleType
 from typing import Any
 
+from away import missing
 from data import Shape, digest
 from harness import Entry
 
-missing: list[str] = []
+import tfreel
 
 _BUFFER_BYTES = 8 << 20
 
@@ -26,49 +31,12 @@ def _load(module: str, package: str) -> ModuleType | None:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        missing.append(package)
+        missing[package] = str(error)
         print(f"{package} is left out: {error}; pip install -r benchmarks/requirements.txt", file=sys.stderr)
         return None
 
 
-@cache
-def tensorflow() -> Any:
-    """TensorFlow, or None."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-    tf = _load("tensorflow", "tensorflow-cpu")
-    if tf is not None:
-        tf.get_logger().setLevel("ERROR")  # tf_record_iterator is deprecated, and its fastest route
-    return tf
-
-
-@cache
-def tfrecord() -> Any:
-    """The reader module of the `tfrecord` package, or None."""
-    tf = tensorflow()
-    if tf is not None:
-        # Both register the message tensorflow.Example, and protobuf allows that only once in a process. Raw
-        # reading uses no messages, so it loses nothing by being given TensorFlow's.
-        sys.modules.setdefault("tfrecord.example_pb2", tf.train)
-    return _load("tfrecord.reader", "tfrecord")
-
-
-@cache
-def ray() -> Any:
-    """Ray with its Data, or None."""
-    return None if _load("ray.data", "ray[data]") is None else _load("ray", "ray[data]")
-
-
-@cache
-def array_record() -> Any:
-    """The native module of ArrayRecord, or None."""
-    return _load("array_record.python.array_record_module", "array_record")
-
-
-@cache
-def grain() -> Any:
-    """Grain, or None."""
-    return _load("grain", "grain")
+# Beside tfreel ----------------------------------------------------------------------------------------------
 
 
 @cache
@@ -84,44 +52,9 @@ def pandas() -> Any:
 
 
 @cache
-def google_crc32c() -> Any:
-    """google-crc32c, or None."""
-    return _load("google_crc32c", "google-crc32c")
-
-
-@cache
-def tfrecord_loader() -> Any:
-    """The loader of `tfrecord`, which parses Examples, or None."""
-    reader = tfrecord()
-    return None if reader is None else reader.tfrecord_loader
-
-
-@cache
 def polars() -> Any:
     """Polars, or None."""
     return _load("polars", "polars")
-
-
-@cache
-def torch() -> Any:
-    """PyTorch, or None."""
-    return _load("torch", "torch")
-
-
-@cache
-def tfrecord_torch() -> Any:
-    """The dataset that `tfrecord` has for PyTorch, or None."""
-    if torch() is None or tfrecord() is None:
-        return None
-    module = _load("tfrecord.torch.dataset", "tfrecord")
-    return None if module is None else module.TFRecordDataset
-
-
-@cache
-def tfx_bsl() -> Any:
-    """The decoder of tfx-bsl, or None."""
-    module = _load("tfx_bsl.coders.example_coder", "tfx-bsl")
-    return None if module is None else module.ExamplesToRecordBatchDecoder
 
 
 @cache
@@ -129,6 +62,18 @@ def pyarrow() -> Any:
     """pyarrow with its Parquet reader, or None."""
     module = _load("pyarrow", "pyarrow")
     return module if module is not None and _load("pyarrow.parquet", "pyarrow") is not None else None
+
+
+# In workers -------------------------------------------------------------------------------------------------
+
+
+@cache
+def tensorflow() -> Any:
+    """TensorFlow."""
+    import tensorflow as tf
+
+    tf.get_logger().setLevel("ERROR")  # tf_record_iterator is deprecated, and its fastest route
+    return tf
 
 
 # Records one by one -----------------------------------------------------------------------------------------
@@ -149,9 +94,6 @@ def iterating(name: str, records: Callable[[Shape], Iterator[Any]], team: str = 
 
 def tensorflow_routes(batch: int) -> list[Entry]:
     """TensorFlow's ways to give Python each record, for heats. `batch` is the size for those that batch."""
-    tf = tensorflow()
-    if tf is None:
-        return []
     routes = {
         "tf_record_iterator": _tf_record_iterator,
         "TFRecordDataset.as_numpy_iterator": _as_numpy,
@@ -187,11 +129,37 @@ def _batched(shape: Shape, *, batch: int, prefetch: bool = False) -> Iterator[by
 
 def tfrecord_routes() -> list[Entry]:
     """The `tfrecord` package, which checks no checksums and yields views of one buffer."""
-    reader = tfrecord()
-    if reader is None:
-        return []
+    from tfrecord import reader
 
     def records(shape: Shape) -> Iterator[memoryview]:
         return reader.tfrecord_iterator(shape.path, compression_type="gzip" if shape.kind == "gzip" else None)
 
     return [iterating("tfrecord_iterator", records, "tfrecord")]
+
+
+def tar_of(shape: Shape) -> str:
+    """The same records in a tar, each a file of its own, as webdataset has them."""
+    path = f"{shape.path}.tar"
+    if not os.path.exists(path):
+        with tarfile.open(f"{path}.part", "w", format=tarfile.USTAR_FORMAT) as out:
+            for i, record in enumerate(tfreel.read(shape.path)):
+                member = tarfile.TarInfo(f"{i:09d}.bin")
+                member.size = len(record)
+                out.addfile(member, io.BytesIO(record))
+        os.replace(f"{path}.part", path)
+    return path
+
+
+def webdataset_routes() -> list[Entry]:
+    """The pipeline that its users write, and the generator below it, which makes no samples of files."""
+    import webdataset as wds
+
+    def samples(shape: Shape) -> Iterator[bytes]:
+        return (sample["bin"] for sample in wds.WebDataset(tar_of(shape), shardshuffle=False))
+
+    def files(shape: Shape) -> Iterator[bytes]:
+        with open(tar_of(shape), "rb") as stream:
+            yield from (file["data"] for file in wds.tariterators.tar_file_iterator(stream))
+
+    routes = {"webdataset, WebDataset": samples, "webdataset, tar_file_iterator": files}
+    return [iterating(name, route, "webdataset") for name, route in routes.items()]

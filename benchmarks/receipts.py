@@ -11,20 +11,25 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from harness import Line, Outcome, Race, quartiles
 
-_NAMED = (
-    "tfreel",
-    "numpy",
-    "tensorflow_cpu",
+_NAMED = ("tfreel", "numpy", "isal", "pyarrow", "pandas", "polars", "pyspark")
+_NAMED_PEERS = (
+    "tensorflow-cpu",
     "tensorflow",
     "tfrecord",
-    "array_record",
+    "torch",
+    "array-record",
+    "grain",
+    "tfx-bsl",
+    "ray",
+    "webdataset",
     "google-crc32c",
-    "isal",
+    "numpy",
 )
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (0, ""))
 
@@ -100,14 +105,24 @@ def render(outcome: Outcome) -> str:
 
 
 def _race_table(race: Race) -> str:
-    rows = [[race.name, "median", "min", "quartiles", "rate"]]
+    rows = [[race.name, "median", "min", "quartiles", "rate", *_limit_words(race)]]
     for name, times in race.times.items():
         low, median, high = quartiles(times)
         spread = f"{_seconds(low)} – {_seconds(high)}"
-        rows.append([name, _seconds(median), _seconds(min(times)), spread, _rate(race.rate(name), race.unit)])
+        share = race.share(name)
+        shares = [] if share is None else [f"{share:.3g}%"]
+        speed = _rate(race.rate(name), race.unit)
+        rows.append([name, _seconds(median), _seconds(min(times)), spread, speed, *shares])
     table = _table(rows)
     tried = _dropped(race)
     return f"{table}\n\nTried in a heat, too slow to race: {tried}." if tried else table
+
+
+def _limit_words(race: Race) -> list[str]:
+    if race.limit is None:
+        return []
+    unit = race.unit if race.limit.name == "JPEG" else "B"
+    return [f"of {race.limit.name}, {_rate(race.limit.rate, unit)}"]
 
 
 def _dropped(race: Race) -> str:
@@ -215,7 +230,8 @@ def _page(facts: dict[str, Any], outcomes: list[Outcome]) -> str:
         f"`{facts['command']}`",
         _machine_words(facts["machine"]),
         _package_words(facts["packages"]),
-        f"Missing, so not measured: {', '.join(facts['missing'])}." if facts["missing"] else "",
+        _peer_words(facts["peers"]),
+        _missing_words(facts["missing"]),
         render_summary(outcomes),
     ]
     return "\n\n".join([part for part in head if part] + [render(outcome) for outcome in outcomes])
@@ -230,10 +246,27 @@ def _machine_words(machine: dict[str, Any]) -> str:
 
 
 def _package_words(packages: dict[str, Any]) -> str:
-    versions = ", ".join(f"{n} {packages['versions'][n]}" for n in _NAMED if n in packages["versions"])
+    versions = _named(packages["versions"], (*_NAMED, *_NAMED_PEERS[:-1]))
     kind = "editable" if packages["tfreel_editable"] else "installed"
     crc = ", ".join(packages["crc32c"])
     return f"{versions}; tfreel {kind}, build {packages['tfreel_sha256'][:12]}, crc32c of {crc}."
+
+
+def _peer_words(peers: dict[str, Any]) -> str:
+    """Each environment with the versions that matter in it."""
+    found = [f"{name} ({_named(facts['versions'], _NAMED_PEERS)})" for name, facts in peers.items()]
+    return f"Peers, each in its own environment: {'; '.join(found)}." if found else ""
+
+
+def _named(versions: dict[str, str], names: Iterable[str]) -> str:
+    """The versions of these, as far as they are there, however their names are spelt."""
+    known = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in versions.items()}
+    return ", ".join(f"{name} {known[name]}" for name in names if name in known)
+
+
+def _missing_words(missing: dict[str, str]) -> str:
+    listed = "\n".join(f"- {name}: {reason}" for name, reason in missing.items())
+    return f"Missing, so not measured:\n\n{listed}" if missing else ""
 
 
 def scrub(text: str, private: list[str]) -> str:

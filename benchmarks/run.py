@@ -11,7 +11,7 @@ import tempfile
 import time
 from typing import Any
 
-import peers
+import away
 from bench import Bench
 from data import Data
 from harness import LEAST_ROUNDS, Outcome
@@ -19,7 +19,7 @@ from jobs import JOBS
 from receipts import machine_facts, package_facts, render, render_summary, save
 
 _RUNS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs")
-_CHECK_SCALE, _CHECK_ROUNDS = 0.002, 2
+_CHECK_SCALE, _CHECK_ROUNDS, _CHECK_LEAST = 0.0005, 1, 1100
 
 
 def _parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -59,6 +59,7 @@ def _facts(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "name": options.save,
         "date": time.strftime("%Y-%m-%d"),
+        "time": time.strftime("%H:%M"),
         "command": _command(options),
         "check": options.check,
         "scale": options.scale,
@@ -76,16 +77,19 @@ def main() -> int:
     with contextlib.ExitStack() as stack:
         folder = options.data or stack.enter_context(tempfile.TemporaryDirectory(prefix="tfreel-bench-"))
         os.makedirs(folder, exist_ok=True)
-        bench = Bench(Data(folder, options.scale), options.scale, options.rounds, options.check)
+        data = Data(folder, options.scale, _CHECK_LEAST) if options.check else Data(folder, options.scale)
+        bench = Bench(data, options.scale, options.rounds, options.check)
         for name, job in JOBS.items():
             if name in options.only:
+                begin = time.perf_counter()
                 outcomes.append(job.run(bench))
                 print(render(outcomes[-1]), flush=True)
+                print(f"{name} took {time.perf_counter() - begin:.0f} seconds", file=sys.stderr)
     print(render_summary(outcomes))
     if options.check:
         print("This was a check of the harness: the numbers mean nothing.")
     if options.save:
-        facts["missing"] = peers.missing
+        facts["missing"], facts["peers"] = away.missing, away.facts()
         name = f"{facts['date']}-{options.save}"
         for path in save(os.path.join(_RUNS, name), facts, outcomes, [folder]):
             print(os.path.relpath(path))

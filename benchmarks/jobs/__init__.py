@@ -1,10 +1,13 @@
 """One file per job. Each has a NAME, a TITLE and `run`, which takes a Bench and gives an Outcome."""
 
 from jobs import (
+    cold,
     count,
     crc32c,
     epochs,
     examples,
+    footprint,
+    growth,
     gzip_iterate,
     images,
     imports,
@@ -17,6 +20,7 @@ from jobs import (
     random_reads,
     ray,
     remote,
+    resume,
     spark,
     statistics,
     tables,
@@ -46,6 +50,10 @@ JOBS = {
         tables,
         ray,
         spark,
+        resume,
+        cold,
+        footprint,
+        growth,
         imports,
         information,
     )

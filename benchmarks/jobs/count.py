@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 
+import away
 import numpy as np
 import peers
 from bench import Bench
@@ -29,7 +30,7 @@ def run(bench: Bench) -> Outcome:
         Entry(_VERIFY, _verify),
         Entry(_BLOCKS, _blocks),
         Entry(_UNVERIFIED, partial(_blocks, verify=False)),
-        *_tensorflow_counts(),
+        *away.entries("tensorflow", _tensorflow_counts),
         *(
             Entry(f"preadv into {size >> 10} KiB", partial(_read_all, buffer=bytearray(size)), _PAGE_CACHE)
             for size in (1 << 18, 1 << 20)
@@ -43,6 +44,7 @@ def run(bench: Bench) -> Outcome:
         unit="B",
         sample=bench.data.sample("small"),
         truth=shape.count,
+        limit=("page cache", shape.file_bytes),
     )
     lines = []
     for name in (_VERIFY, _BLOCKS):
@@ -77,8 +79,6 @@ def _read_all(shape: Shape, *, buffer: bytearray) -> int:
 
 def _tensorflow_counts() -> list[Entry]:
     tf = peers.tensorflow()
-    if tf is None:
-        return []
     routes: dict[str, Callable[[Shape], int]] = {
         "reduce": lambda shape: _reduced(peers.dataset(shape), lambda n, _: n + 1),
         f"batch({_BATCH}).reduce": lambda shape: _reduced(peers.dataset(shape).batch(_BATCH), _add_size),

@@ -6,9 +6,10 @@ import statistics
 from collections.abc import Callable
 from functools import partial
 from itertools import repeat
+from typing import Any
 
+import away
 import numpy as np
-import peers
 from bench import Bench
 from harness import Entry, Line, Outcome, Race, compare
 
@@ -36,19 +37,26 @@ def run(bench: Bench) -> Outcome:
         outcome.lines.append(compare(race, "google_crc32c.value", "tfreel", text, limit=1))
         if size == 65536:
             outcome.lines.append(_speed(race, "64 KiB: tfreel", limit=10))
-    large = _race(bench, "64 MiB in one call", rng.bytes(_LARGE_BYTES), 1)
+    large = _race(bench, "64 MiB in one call", rng.bytes(_LARGE_BYTES), 1, limit=("memory", _LARGE_BYTES))
     outcome.races.append(large)
     outcome.lines.append(_speed(large, "64 MiB, more than the caches hold: tfreel"))
     return outcome
 
 
-def _race(bench: Bench, name: str, buffer: bytes, calls: int) -> Race:
-    entries = [Entry("tfreel", partial(_call, _core.crc32c, calls))]
-    google = peers.google_crc32c()
-    if google is not None:
-        entries.append(Entry("google_crc32c.value", partial(_call, google.value, calls)))
+def _race(bench: Bench, name: str, buffer: bytes, calls: int, **options: Any) -> Race:
+    entries = [
+        Entry("tfreel", partial(_call, _core.crc32c, calls)),
+        *away.entries("google-crc32c", _google, calls),
+    ]
     work = len(buffer) * calls
-    return bench.race(name, entries, buffer, rounds=bench.at_least(15), work=work, unit="B")
+    options.setdefault("limit", ("checksum", work))
+    return bench.race(name, entries, buffer, rounds=bench.at_least(15), work=work, unit="B", **options)
+
+
+def _google(calls: int) -> list[Entry]:
+    import google_crc32c
+
+    return [Entry("google_crc32c.value", partial(_call, google_crc32c.value, calls))]
 
 
 def _call(function: Callable[[bytes], int], calls: int, buffer: bytes) -> int:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import away
 import numpy as np
 import peers
 from bench import Bench, opened
@@ -56,7 +57,7 @@ def _shuffled(bench: Bench, shape: Shape, outcome: Outcome) -> None:
     plans["tfreel, in order"] = _in_order
     entries = [
         Entry(name, partial(_rows, plan), proof=partial(_proof, plan)) for name, plan in plans.items()
-    ] + _tensorflow()
+    ] + away.entries("tensorflow", _tensorflow)
     race = bench.race(
         "an epoch of 20 single numbers, batches of 1,024",
         entries,
@@ -64,6 +65,7 @@ def _shuffled(bench: Bench, shape: Shape, outcome: Outcome) -> None:
         work=shape.count,
         unit="records",
         sample=bench.data.sample(_KIND),
+        limit=("page cache", shape.file_bytes),
     )
     outcome.races.append(race)
     text = "{fast} against {slow}, shuffled in a buffer of 10,000"
@@ -86,8 +88,6 @@ def _proof(plan: Callable[[Shape], Any], shape: Shape) -> dict[str, int]:
 def _tensorflow() -> list[Entry]:
     """Its orders of stages; the buffer holds serialized records, which is the quickest."""
     tf = peers.tensorflow()
-    if tf is None:
-        return []
     context, _ = WANTED[_KIND].to_tensorflow(tf)
 
     def parse(records: Any) -> Any:
@@ -127,30 +127,31 @@ def _tensor_proof(route: Callable[[Shape], Any], shape: Shape) -> dict[str, int]
 
 def _grain(bench: Bench, outcome: Outcome) -> None:
     """On few records, for it takes its time: a global shuffle of ArrayRecord, Examples parsed by protobuf."""
-    grain, array_record = peers.grain(), peers.array_record()
-    if grain is None or array_record is None:
-        return
     shape = bench.data.sample(_KIND)
-    path = _as_array_record(array_record, shape)
-
-    source = grain.sources.ArrayRecordDataSource(path)
-    dataset = grain.MapDataset.source(source).shuffle(seed=1).map(_decoded).batch(_BATCH).to_iter_dataset()
-
-    def batches(_: Shape) -> Iterator[dict[str, Any]]:
-        return iter(dataset)
-
     entries = [
         Entry("tfreel, shuffled globally", partial(_rows, _plan), proof=partial(_proof, _plan)),
-        Entry(
-            "ArrayRecord with Grain, shuffled globally",
-            lambda shape: sum(len(batch["int_0"]) for batch in batches(shape)),
-            proof=lambda shape: sums(iter(batches(shape))),
-        ),
+        *away.entries("grain", _grain_entries),
     ]
     race = bench.race("an epoch of few records", entries, shape, work=shape.count, unit="records")
     outcome.races.append(race)
     slow, fast = "ArrayRecord with Grain, shuffled globally", "tfreel, shuffled globally"
     outcome.lines.append(compare(race, slow, fast, "{fast} against {slow}", limit=100))
+
+
+def _grain_entries() -> list[Entry]:
+    def rows(shape: Shape) -> int:
+        return sum(len(batch["int_0"]) for batch in opened(grain_plan, shape))
+
+    name = "ArrayRecord with Grain, shuffled globally"
+    return [Entry(name, rows, proof=lambda shape: sums(iter(opened(grain_plan, shape))))]
+
+
+def grain_plan(shape: Shape) -> Any:
+    """The same epoch with Grain: an iterable of batches."""
+    import grain
+
+    source = grain.sources.ArrayRecordDataSource(_as_array_record(shape))
+    return grain.MapDataset.source(source).shuffle(seed=1).map(_decoded).batch(_BATCH).to_iter_dataset()
 
 
 def _decoded(record: bytes) -> dict[str, Any]:
@@ -163,7 +164,9 @@ def _decoded(record: bytes) -> dict[str, Any]:
     return row
 
 
-def _as_array_record(array_record: Any, shape: Shape) -> str:
+def _as_array_record(shape: Shape) -> str:
+    from array_record.python import array_record_module as array_record
+
     path = f"{shape.path}.array_record"
     if not os.path.exists(path):
         writer = array_record.ArrayRecordWriter(path, "group_size:1")
@@ -178,19 +181,30 @@ def _as_array_record(array_record: Any, shape: Shape) -> str:
 
 def _loaders(bench: Bench, workers: int, outcome: Outcome) -> None:
     """Through PyTorch's DataLoader, whose workers live on from epoch to epoch."""
-    torch, theirs = peers.torch(), peers.tfrecord_torch()
-    if torch is None or theirs is None:
+    shape = bench.data.first(_KIND, _LOADED)
+    entries = away.entries("tfrecord", _loader_entries, shape, workers)
+    if not entries:
         return
+    race = bench.race(f"DataLoader, {workers} workers", entries, shape, work=shape.count, unit="records")
+    outcome.races.append(race)
+    text = f"DataLoader with {workers} workers: {{fast}} against {{slow}}"
+    outcome.lines.append(compare(race, "tfrecord", "tfreel", text, limit=50))
+
+
+def _loader_entries(shape: Shape, workers: int) -> list[Entry]:
+    """Both in the environment of `tfrecord`, where PyTorch is."""
+    import torch
+    from tfrecord.torch.dataset import TFRecordDataset
+
     from tfreel.adapters.torch import IterableDataset
 
-    shape = bench.data.first(_KIND, _LOADED)
     options = {"num_workers": workers, "persistent_workers": workers > 0}
     kinds = {name: "int" if name.startswith("int") else "float" for name in WANTED[_KIND].context}
     loaders = {
         "tfreel": torch.utils.data.DataLoader(IterableDataset(_plan(shape)), batch_size=None, **options),
         "tfrecord": torch.utils.data.DataLoader(
             # Its workers share a file by its index, which it cannot do without.
-            theirs(shape.path, _text_index(shape) if workers else None, kinds),
+            TFRecordDataset(shape.path, _text_index(shape) if workers else None, kinds),
             batch_size=_BATCH,
             **options,
         ),
@@ -203,11 +217,7 @@ def _loaders(bench: Bench, workers: int, outcome: Outcome) -> None:
         arrays = ({key: each.numpy().reshape(-1) for key, each in batch.items()} for batch in loaders[name])
         return sums(arrays)
 
-    entries = [Entry(name, partial(rows, name), proof=partial(proof, name)) for name in loaders]
-    race = bench.race(f"DataLoader, {workers} workers", entries, shape, work=shape.count, unit="records")
-    outcome.races.append(race)
-    text = f"DataLoader with {workers} workers: {{fast}} against {{slow}}"
-    outcome.lines.append(compare(race, "tfrecord", "tfreel", text, limit=50))
+    return [Entry(name, partial(rows, name), proof=partial(proof, name)) for name in loaders]
 
 
 def _text_index(shape: Shape) -> str:
@@ -231,12 +241,33 @@ def _images(bench: Bench, outcome: Outcome) -> None:
         Entry("in order", images),
         Entry("in windows of 1,024", partial(images, window=1024)),
         Entry("globally", partial(images, window=None)),
+        *away.entries("webdataset", _webdataset),
     ]
-    race = bench.race("images of 70 KB, batches of 64", entries, shape, work=shape.file_bytes, unit="B")
+    race = bench.race(
+        "images of 70 KB, batches of 64",
+        entries,
+        shape,
+        work=shape.file_bytes,
+        unit="B",
+        limit=("page cache", shape.file_bytes),
+    )
     outcome.races.append(race)
     text = "images {fast}, as a share of the speed {slow}"
     outcome.lines.append(compare(race, "in order", "in windows of 1,024", text, limit=80, unit="%"))
     outcome.lines.append(compare(race, "in order", "globally", text, unit="%"))
+    text = "images {fast} against {slow}, in a buffer of 1,024"
+    outcome.lines.append(compare(race, "webdataset", "in windows of 1,024", text))
+
+
+def _webdataset() -> list[Entry]:
+    import webdataset as wds
+
+    def images(shape: Shape) -> int:
+        dataset = wds.WebDataset(peers.tar_of(shape), shardshuffle=False, seed=1)
+        batches = dataset.shuffle(1024).to_tuple("bin").batched(64)
+        return sum(len(record) for (records,) in batches for record in records)
+
+    return [Entry("webdataset", images)]
 
 
 # How soon ---------------------------------------------------------------------------------------------------
@@ -244,8 +275,8 @@ def _images(bench: Bench, outcome: Outcome) -> None:
 
 def _first_batches(bench: Bench, shape: Shape, outcome: Outcome) -> None:
     """Until the first batch is there, with all that comes before; and from a state in the middle."""
-    indexed = _indexed(shape)
-    steps = iter(_plan(indexed))
+    known = indexed(shape)
+    steps = iter(_plan(known))
     for _ in range(shape.count // _BATCH // 2):
         next(steps)
     state = steps.state_dict()
@@ -258,11 +289,10 @@ def _first_batches(bench: Bench, shape: Shape, outcome: Outcome) -> None:
 
     entries = [
         Entry("tfreel, no index", first),
-        Entry("tfreel, with an index", lambda _: first(indexed)),
-        Entry("tfreel, from a state, with an index", lambda _: first(indexed, state)),
+        Entry("tfreel, with an index", lambda _: first(known)),
+        Entry("tfreel, from a state, with an index", lambda _: first(known, state)),
     ]
-    if peers.tensorflow() is not None:
-        entries.append(Entry("TensorFlow", lambda shape: int(next(_tensors(shape)).shape[0])))
+    entries += away.entries("tensorflow", _tensorflow_first)
     race = bench.race(f"the first batch of {shape.count:,} records", entries, shape, work=1, unit="batches")
     outcome.races.append(race)
     for entry in entries[:3]:
@@ -276,13 +306,18 @@ def _first_batches(bench: Bench, shape: Shape, outcome: Outcome) -> None:
     outcome.lines.append(compare(race, name, "tfreel, with an index", text, limit=1.2, at_most=True))
 
 
-def _indexed(shape: Shape) -> Shape:
+def indexed(shape: Shape) -> Shape:
     """The same file under another name, beside its index."""
     path = f"{shape.path}.indexed"
     if not os.path.exists(path):
         os.link(shape.path, path)
     tfreel.build_index(path)
     return replace(shape, path=path)
+
+
+def _tensorflow_first() -> list[Entry]:
+    peers.tensorflow()  # so that no run has to import it
+    return [Entry("TensorFlow", lambda shape: int(next(_tensors(shape)).shape[0]))]
 
 
 def _tensors(shape: Shape) -> Iterator[Any]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import away
 import numpy as np
 import peers
 from bench import Bench
@@ -166,19 +167,29 @@ def read_any(record: bytes) -> dict[str, Any]:
 _NAMES = {f"feature_{i:02d}": bool(i % 2) for i in range(_FEATURES)}
 
 
+def _tensorflow_writers() -> list[Entry]:
+    return [
+        writing(_TUTORIAL, writing_messages(build_by_parts)),
+        writing(_IN_PLACE, writing_messages(build_in_place), "TensorFlow"),
+        writing(_OF_DICTS, writing_messages(build_of_dicts), "TensorFlow"),
+    ]
+
+
+def _tensorflow_readers() -> list[Entry]:
+    return [reading(_KNOWN, read_known), reading(_ANY, read_any)]
+
+
 def hold_races(bench: Bench, task: Task) -> list[Race]:
     """Writing, then reading."""
     writers = [writing(_EACH, write_each), writing(_MANY, write_many), writing(_COLUMNS, write_columns)]
     readers = [reading(_DECODE, tfreel.decode)]
-    if peers.tensorflow() is not None:
-        writers.append(writing(_TUTORIAL, writing_messages(build_by_parts)))
-        writers.append(writing(_IN_PLACE, writing_messages(build_in_place), "TensorFlow"))
-        writers.append(writing(_OF_DICTS, writing_messages(build_of_dicts), "TensorFlow"))
-        readers += [reading(_KNOWN, read_known), reading(_ANY, read_any)]
+    writers += away.entries("tensorflow", _tensorflow_writers)
+    readers += away.entries("tensorflow", _tensorflow_readers)
     amount = {"work": len(task.rows), "unit": "rows"}
+    size = sum(map(len, task.records))
     return [
-        bench.race("rows to a file", writers, task, **amount),
-        bench.race("records to values", readers, task, **amount),
+        bench.race("rows to a file", writers, task, limit=("page cache, writing", size), **amount),
+        bench.race("records to values", readers, task, limit=("memory", size), **amount),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import away
 import peers
 from bench import Bench
 from harness import Outcome, compare
@@ -17,8 +18,8 @@ def run(bench: Bench) -> Outcome:
     shape = bench.data.shape("gzip")
     entries = [
         peers.iterating("tfreel.read", lambda shape: tfreel.read(shape.path)),
-        *peers.tensorflow_routes(batch=1024),
-        *peers.tfrecord_routes(),
+        *away.entries("tensorflow", peers.tensorflow_routes, 1024),
+        *away.entries("tfrecord", peers.tfrecord_routes),
     ]
     race = bench.race(
         "each record",
@@ -28,6 +29,7 @@ def run(bench: Bench) -> Outcome:
         unit="records",
         sample=bench.data.sample("gzip"),
         truth=shape.digest,
+        limit=("inflate", shape.payload_bytes + 16 * shape.count),
     )
     lines = [
         compare(race, "TensorFlow", "tfreel.read", "{fast} against TensorFlow's best, {slow}", limit=2.5),

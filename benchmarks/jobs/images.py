@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import away
 import peers
 from bench import Bench
 from harness import Outcome, compare
@@ -17,8 +18,9 @@ def run(bench: Bench) -> Outcome:
     shape = bench.data.shape("images")
     entries = [
         peers.iterating("tfreel.read", lambda shape: tfreel.read(shape.path)),
-        *peers.tensorflow_routes(batch=32),
-        *peers.tfrecord_routes(),
+        *away.entries("tensorflow", peers.tensorflow_routes, 32),
+        *away.entries("tfrecord", peers.tfrecord_routes),
+        *away.entries("webdataset", peers.webdataset_routes),
     ]
     race = bench.race(
         "each image",
@@ -28,9 +30,11 @@ def run(bench: Bench) -> Outcome:
         unit="B",
         sample=bench.data.sample("images"),
         truth=shape.digest,
+        limit=("page cache", shape.file_bytes),
     )
     lines = [
         compare(race, "TensorFlow", "tfreel.read", "{fast} against TensorFlow's best, {slow}", limit=3),
         compare(race, "tfrecord", "tfreel.read", "{fast} against {slow}, which checks no checksums"),
+        compare(race, "webdataset", "tfreel.read", "{fast} against {slow}, whose tar has no checksums"),
     ]
     return Outcome(NAME, TITLE, [race], lines)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import away
 import numpy as np
 import peers
 from bench import Bench, opened
@@ -34,7 +35,13 @@ def run(bench: Bench) -> Outcome:
 def _race(bench: Bench, outcome: Outcome, kind: str, plan: Plan, name: str, limit: float) -> None:
     shape = bench.data.shape(kind)
     race = bench.race(
-        name, _entries(plan), shape, work=shape.count, unit="records", sample=bench.data.sample(kind)
+        name,
+        _entries(plan),
+        shape,
+        work=shape.count,
+        unit="records",
+        sample=bench.data.sample(kind),
+        limit=("JPEG", shape.count) if kind == "photos" else ("page cache", shape.file_bytes),
     )
     outcome.races.append(race)
     for team in ("TensorFlow", "TensorFlow, parallel calls"):
@@ -46,13 +53,13 @@ def _race(bench: Bench, outcome: Outcome, kind: str, plan: Plan, name: str, limi
 def _entries(plan: Plan) -> list[Entry]:
     from tfreel import tf as ours
 
-    entries = [_entry("tfreel.tf", partial(plan, ours))]
+    return [_entry("tfreel.tf", partial(plan, ours)), *away.entries("tensorflow", _tensorflow, plan)]
+
+
+def _tensorflow(plan: Plan) -> list[Entry]:
     theirs = peers.tensorflow()
-    if theirs is not None:
-        entries.append(_entry("TensorFlow", partial(plan, theirs)))
-        parallel = partial(plan, theirs, num_parallel_calls=theirs.data.AUTOTUNE)
-        entries.append(_entry("TensorFlow, parallel calls", parallel))
-    return entries
+    parallel = partial(plan, theirs, num_parallel_calls=theirs.data.AUTOTUNE)
+    return [_entry("TensorFlow", partial(plan, theirs)), _entry("TensorFlow, parallel calls", parallel)]
 
 
 def _entry(name: str, plan: Callable[[Shape], Any]) -> Entry:

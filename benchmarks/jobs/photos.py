@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import away
 import numpy as np
 import peers
 from bench import Bench, opened
@@ -44,8 +45,8 @@ def _race(
     teams: dict[str, dict[str, Any]],
     limits: dict[str, float],
 ) -> None:
-    entries = [*_entries(teams, proof), *_tensorflow(proof)]
-    race = bench.race(name, entries, shape, work=shape.count, unit="photos")
+    entries = [*_entries(teams, proof), *away.entries("tensorflow", _tensorflow, proof)]
+    race = bench.race(name, entries, shape, work=shape.count, unit="photos", limit=("JPEG", shape.count))
     outcome.races.append(race)
     for team, limit in limits.items():
         text = f"{{fast}} against {{slow}}, {name}"
@@ -103,8 +104,6 @@ def _is_close(shape: Shape, images: Iterator[Any]) -> bool:
 
 def _tensorflow(proof: Callable[[Iterator[Any]], Any]) -> list[Entry]:
     tf = peers.tensorflow()
-    if tf is None:
-        return []
     features = {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
 
     def parse(record: Any) -> Any:

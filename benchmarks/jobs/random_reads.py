@@ -6,11 +6,11 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
+import away
 import numpy as np
-import peers
 from bench import Bench
 from data import Shape
 from harness import Entry, Line, Outcome, Race, compare
@@ -38,20 +38,13 @@ class Picks:
 def run(bench: Bench) -> Outcome:
     """Against ArrayRecord, made for this, and against bare positional reads."""
     shape = bench.data.shape("small")
-    readers = _array_record_readers(bench, shape)
     outcome = Outcome(NAME, TITLE)
-    outcome.races = [
-        _batch_race(bench, shape, readers),
-        _single_race(bench, shape, readers),
-        _index_race(bench, shape),
-    ]
+    outcome.races = [_batch_race(bench, shape), _single_race(bench, shape), _index_race(bench, shape)]
     outcome.lines = _findings(*outcome.races[:2])
     outcome.notes = [
         "ArrayRecord has group_size:1, the setting for random access, and is tried with and without"
         " compression and threads. os.pread knows the offsets and checks nothing."
     ]
-    for reader in readers.values():
-        reader.close()
     return outcome
 
 
@@ -83,34 +76,34 @@ def _picking(name: str, pick: Callable[[list[int]], list[bytes]], team: str = ""
     return Entry(name, run, team, prove)
 
 
-def _batch_race(bench: Bench, shape: Shape, readers: dict[str, Any]) -> Race:
+def _batch_race(bench: Bench, shape: Shape) -> Race:
     course, sample = _picks(shape, bench.amount(200, 2)), _picks(shape, bench.amount(20, 2))
     records = tfreel.open(shape.path, index="memory")
     entries = [
         _picking("tfreel", records.__getitem__),
-        *(_picking(f"array_record {name}", reader.read, "array_record") for name, reader in readers.items()),
+        *away.entries("grain", _array_record_batches, bench.data.folder, shape),
         _picking("os.pread", _pread(shape)),
     ]
     work = len(course.batches) * _PICKS
-    return bench.race("1,024 at a time", entries, course, work=work, unit="records", sample=sample)
+    limit = ("page cache", work * shape.file_bytes / shape.count)
+    return bench.race(
+        "1,024 at a time", entries, course, work=work, unit="records", sample=sample, limit=limit
+    )
 
 
-def _single_race(bench: Bench, shape: Shape, readers: dict[str, Any]) -> Race:
+def _single_race(bench: Bench, shape: Shape) -> Race:
     count = bench.amount(2000, 200)
     # Of a small file there are no more than its records to pick from; all picks are different.
     course, sample = _picks(shape, 1, min(count, shape.count)), _picks(shape, 1, bench.amount(200, 20))
     records = tfreel.open(shape.path, index="memory")
-    entries = [_picking("tfreel", partial(_each, records.__getitem__))]
-    for name, reader in readers.items():
-        for route, get in {"read([i])": _read_one, "seek and read": _seek}.items():
-            one_by_one = partial(_each, partial(get, reader))
-            entries.append(_picking(f"array_record {name}, {route}", one_by_one, "array_record"))
-    if _AS_IT_COMES in readers:
-        default = partial(_each, partial(_read_one, readers[_AS_IT_COMES]))
-        entries.append(_picking(_DEFAULT, default))
-    entries.append(_picking("os.pread", _pread(shape)))
+    entries = [
+        _picking("tfreel", partial(_each, records.__getitem__)),
+        *away.entries("grain", _array_record_singles, bench.data.folder, shape),
+        _picking("os.pread", _pread(shape)),
+    ]
     work = len(course.batches[0])
-    return bench.race("one by one", entries, course, work=work, unit="records", sample=sample)
+    limit = ("page cache", work * shape.file_bytes / shape.count)
+    return bench.race("one by one", entries, course, work=work, unit="records", sample=sample, limit=limit)
 
 
 def _each(get: Callable[[int], bytes], picks: list[int]) -> list[bytes]:
@@ -141,13 +134,32 @@ def _picks(shape: Shape, batches: int, size: int = _PICKS) -> Picks:
     return Picks([rng.choice(shape.count, size, replace=False).tolist() for _ in range(batches)])
 
 
-def _array_record_readers(bench: Bench, shape: Shape) -> dict[str, Any]:
-    module = peers.array_record()
-    if module is None:
-        return {}
+# ArrayRecord ------------------------------------------------------------------------------------------------
+
+
+def _array_record_batches(folder: str, shape: Shape) -> list[Entry]:
+    readers = _array_record_readers(folder, shape)
+    return [_picking(f"array_record {name}", reader.read, "array_record") for name, reader in readers.items()]
+
+
+def _array_record_singles(folder: str, shape: Shape) -> list[Entry]:
+    readers = _array_record_readers(folder, shape)
+    entries = []
+    for name, reader in readers.items():
+        for route, get in {"read([i])": _read_one, "seek and read": _seek}.items():
+            one_by_one = partial(_each, partial(get, reader))
+            entries.append(_picking(f"array_record {name}, {route}", one_by_one, "array_record"))
+    default = partial(_each, partial(_read_one, readers[_AS_IT_COMES]))
+    return [*entries, _picking(_DEFAULT, default)]
+
+
+@cache
+def _array_record_readers(folder: str, shape: Shape) -> dict[str, Any]:
+    from array_record.python import array_record_module as module
+
     readers = {}
     for kind, options in _WRITER_OPTIONS.items():
-        path = os.path.join(bench.data.folder, f"small-{shape.count}-{kind}.array_record")
+        path = os.path.join(folder, f"small-{shape.count}-{kind}.array_record")
         writer = module.ArrayRecordWriter(path, options)
         for record in tfreel.read(shape.path):
             writer.write(record)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
+import away
 import numpy as np
-import peers
 from bench import Bench
 from data import Shape
 from harness import Entry, Line, Outcome, UnequalError
@@ -21,27 +21,35 @@ _SLOW_RECORDS = 4_000
 
 def run(bench: Bench) -> Outcome:
     """Each reads as many records as make a race of it: rates are compared, results on the smaller set."""
-    ray = peers.ray()
-    if ray is None or peers.tensorflow() is None:  # which Ray's own reader needs
+    both = away.entries("ray", _entries)
+    if not both:
         return Outcome(NAME, TITLE, [], [Line("tfreel against ray.data.read_tfrecords", None, "×", _BAR)])
-    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    try:
-        few = bench.data.first("tabular", bench.amount(_SLOW_RECORDS, 500))
-        many = bench.data.shape("tabular")
-        _require_equal(few)
-        slow = bench.race(
-            "read_tfrecords", [Entry("ray.data.read_tfrecords", _own)], few, work=few.count, unit="records"
-        )
-        fast = bench.race(
-            "tfreel", [Entry("tfreel.adapters.ray.read", _tfreel)], many, work=many.count, unit="records"
-        )
-    finally:
-        ray.shutdown()
+    few = bench.data.first("tabular", bench.amount(_SLOW_RECORDS, 500))
+    many = bench.data.shape("tabular")
+    away.call("ray", _require_equal, few)
+    slow = bench.race("read_tfrecords", both[:1], few, work=few.count, unit="records")
+    fast = bench.race("tfreel", both[1:], many, work=many.count, unit="records")
+    away.call("ray", _stop)
     ratio = _rate(fast) / _rate(slow)
     text = f"tfreel on {many.count:,} records against read_tfrecords on {few.count:,}, records a second"
     note = "What Ray takes to begin is in both, so that small sets bring them closer together."
     return Outcome(NAME, TITLE, [slow, fast], [Line(text, ratio, "×", _BAR)], [note])
+
+
+def _entries() -> list[Entry]:
+    """Starts a cluster. Both run in its driver, in the environment of Ray."""
+    import ray
+    import ray.data
+
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    return [Entry("ray.data.read_tfrecords", _own), Entry("tfreel.adapters.ray.read", _tfreel)]
+
+
+def _stop() -> None:
+    import ray
+
+    ray.shutdown()
 
 
 def _rate(race: Any) -> float:
@@ -58,7 +66,9 @@ def _tfreel_dataset(shape: Shape) -> Any:
 
 
 def _own_dataset(shape: Shape) -> Any:
-    return peers.ray().data.read_tfrecords(shape.path)
+    import ray.data
+
+    return ray.data.read_tfrecords(shape.path)
 
 
 def _tfreel(shape: Shape) -> int:

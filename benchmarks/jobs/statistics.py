@@ -30,7 +30,8 @@ def run(bench: Bench) -> Outcome:
     if peers.pandas() is not None:
         entries.append(Entry("pandas, table in memory", _pandas, proof=partial(_pandas_proof, opened)))
         entries.append(Entry("pandas, decoding too", _decoded_and_pandas, proof=partial(_pandas_proof, _now)))
-    race = bench.race("statistics", entries, shape, work=shape.count, unit="records")
+    limit = ("page cache", shape.file_bytes)
+    race = bench.race("statistics", entries, shape, work=shape.count, unit="records", limit=limit)
     lines = [
         compare(race, "pandas, table in memory", "tfreel", "{fast} from the file against {slow}", limit=_BAR),
         compare(race, "pandas, decoding too", "tfreel", "{fast} against {slow}"),

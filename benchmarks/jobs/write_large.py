@@ -32,7 +32,9 @@ def run(bench: Bench) -> Outcome:
         writing(_PLAIN[1], partial(_write_plain, pieces=[b"".join(framed)])),
         *tensorflow_entries(),
     ]
-    race = bench.race("all images", entries, task, work=sum(map(len, framed)), unit="B")
+    work = sum(map(len, framed))
+    limit = ("page cache, writing", work)
+    race = bench.race("all images", entries, task, work=work, unit="B", limit=limit)
     share = "speed of {fast}, as a share of {slow}"
     lines = [compare(race, _PLAIN[0], ours, share, limit=80, unit="%") for ours in _OURS]
     lines += [compare(race, _PLAIN[1], ours, share, unit="%") for ours in _OURS]

@@ -2,40 +2,28 @@
 
 import typing as _typing
 
-from tfreel import markup as _markup
-from tfreel.columns import Batch, BytesColumn, Ragged, SequenceBatch, Sparse, parse, parse_sequence
-from tfreel.errors import (
-    ChecksumError,
-    CorruptError,
-    DecodeError,
-    FeatureError,
-    FeatureMismatchError,
-    MissingFeatureError,
-    StaleIndexError,
-    StateError,
-    TfreelError,
-    TfreelWarning,
-    TruncatedError,
-    UnsafeInputError,
-)
-from tfreel.examples import decode, decode_sequence, encode, encode_sequence, tensor
-from tfreel.features import (
-    FixedLenFeature,
-    FixedLenSequenceFeature,
-    RaggedFeature,
-    SparseFeature,
-    VarLenFeature,
-)
-from tfreel.index import Records, build_index, open  # noqa: A004 - the public name, as in gzip.open
-from tfreel.inference import FeatureProfile, InferredFeatures, infer_features
-from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer, read, repair, verify
-from tfreel.storage.url import Url
-from tfreel.tables import load, save
-
-if _typing.TYPE_CHECKING:
+if _typing.TYPE_CHECKING:  # functions by the files they are in, whose names some of them share
     from tfreel import images as images
     from tfreel import profile as profile
+    from tfreel.columns import Batch, BytesColumn, Ragged, SequenceBatch, Sparse
+    from tfreel.columns.parse import parse, parse_sequence
     from tfreel.dataset import Dataset, DatasetIterator
+    from tfreel.errors import (
+        ChecksumError,
+        CorruptError,
+        DecodeError,
+        FeatureError,
+        FeatureMismatchError,
+        MissingFeatureError,
+        StaleIndexError,
+        StateError,
+        TfreelError,
+        TfreelWarning,
+        TruncatedError,
+        UnsafeInputError,
+    )
+    from tfreel.examples.decode import decode, decode_sequence
+    from tfreel.examples.encode import encode, encode_sequence
     from tfreel.examples.messages import (
         BytesList,
         Example,
@@ -47,8 +35,23 @@ if _typing.TYPE_CHECKING:
         Int64List,
         SequenceExample,
     )
+    from tfreel.examples.tensor import tensor
+    from tfreel.features import (
+        FixedLenFeature,
+        FixedLenSequenceFeature,
+        RaggedFeature,
+        SparseFeature,
+        VarLenFeature,
+    )
+    from tfreel.index import Records, build_index, open  # noqa: A004 - the public name, as in gzip.open
+    from tfreel.inference import FeatureProfile, InferredFeatures, infer_features
     from tfreel.packing import PackReport, pack
+    from tfreel.records import Fault, Reader, Report, ShardedWriter, Writer
+    from tfreel.records.read import read
+    from tfreel.records.repair import repair, verify
     from tfreel.scans import Scan, scan
+    from tfreel.storage.url import Url
+    from tfreel.tables import load, save
     from tfreel.unpacking import UnpackReport, unpack
     from tfreel.viewer import Viewer, view
 
@@ -122,37 +125,83 @@ __all__ = [
     "view",
 ]
 
+# Where each public name lives. A room is opened when something in it is first asked for: a program pays for
+# what it uses, and `tfreel --help` not even for NumPy.
 _ROOMS = {
-    "Dataset": "tfreel.dataset",
-    "DatasetIterator": "tfreel.dataset",
-    "PackReport": "tfreel.packing",
-    "Scan": "tfreel.scans",
-    "UnpackReport": "tfreel.unpacking",
-    "Viewer": "tfreel.viewer",
-    "pack": "tfreel.packing",
-    "scan": "tfreel.scans",
-    "unpack": "tfreel.unpacking",
-    "view": "tfreel.viewer",
+    "tfreel.columns": (
+        "Batch",
+        "BytesColumn",
+        "Ragged",
+        "SequenceBatch",
+        "Sparse",
+        "parse",
+        "parse_sequence",
+    ),
+    "tfreel.dataset": ("Dataset", "DatasetIterator"),
+    "tfreel.errors": (
+        "ChecksumError",
+        "CorruptError",
+        "DecodeError",
+        "FeatureError",
+        "FeatureMismatchError",
+        "MissingFeatureError",
+        "StaleIndexError",
+        "StateError",
+        "TfreelError",
+        "TfreelWarning",
+        "TruncatedError",
+        "UnsafeInputError",
+    ),
+    "tfreel.examples": ("decode", "decode_sequence", "encode", "encode_sequence", "tensor"),
+    "tfreel.examples.messages": (
+        "BytesList",
+        "Example",
+        "Feature",
+        "FeatureList",
+        "FeatureLists",
+        "Features",
+        "FloatList",
+        "Int64List",
+        "SequenceExample",
+    ),
+    "tfreel.features": (
+        "FixedLenFeature",
+        "FixedLenSequenceFeature",
+        "RaggedFeature",
+        "SparseFeature",
+        "VarLenFeature",
+    ),
+    "tfreel.index": ("Records", "build_index", "open"),
+    "tfreel.inference": ("FeatureProfile", "InferredFeatures", "infer_features"),
+    "tfreel.packing": ("PackReport", "pack"),
+    "tfreel.records": ("Fault", "Reader", "Report", "ShardedWriter", "Writer", "read", "repair", "verify"),
+    "tfreel.scans": ("Scan", "scan"),
+    "tfreel.storage.url": ("Url",),
+    "tfreel.tables": ("load", "save"),
+    "tfreel.unpacking": ("UnpackReport", "unpack"),
+    "tfreel.viewer": ("Viewer", "view"),
 }
-
-
-def _painter() -> _markup.Painter:
-    from tfreel.images.thumbnails import thumbnail
-
-    return thumbnail
-
-
-_markup.paint_with(_painter)  # what notebooks show stands in low rooms, and pictures are made in a high one
+_PLACES = {name: room for room, names in _ROOMS.items() for name in names}
+_OPEN_ROOMS = ("images", "profile")  # names that are rooms themselves
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """What is imported when it is first asked for: what not every program needs."""
-    if name not in __all__ and name not in ("images", "profile"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    if name not in __all__:
+    if name in _OPEN_ROOMS:
         return import_module(f"tfreel.{name}")
-    room = _ROOMS.get(name, "tfreel.examples.messages")
-    globals()[name] = found = getattr(import_module(room), name)
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(_PLACES[name]), name)
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_OPEN_ROOMS})
+
+
+def _painter() -> _typing.Any:
+    """What makes small pictures: pages for notebooks are made in low rooms, pictures in a high one."""
+    from tfreel.images.thumbnails import thumbnail
+
+    return thumbnail

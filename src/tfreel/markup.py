@@ -2,21 +2,18 @@
 
 All text that comes from files is escaped. There is no script, and no address of anything outside: pictures
 are decoded, made small and encoded anew before they stand in a page. That takes a room far above this one,
-which the front door brings along: see `paint_with`.
+which the front door knows.
 """
 
 from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from tfreel.storage.paths import display
-
-# Bytes or pixels in, HTML out; None for what it has no picture of.
-Painter: TypeAlias = Callable[[Any], str | None]
 
 MOST_ROWS = 3
 _MOST_COLUMNS = 30
@@ -29,14 +26,6 @@ _STYLE = (
     "vertical-align:top;padding:.2em .8em .2em 0;max-width:24em;overflow-wrap:anywhere}"
     ".tfreel-table img{display:block;image-rendering:auto}</style>"
 )
-
-_find_painter: Callable[[], Painter] | None = None
-
-
-def paint_with(find: Callable[[], Painter]) -> None:
-    """Says where to find what makes pictures; it is asked for when there is a first one to make."""
-    global _find_painter
-    _find_painter = find
 
 
 def safe(text: object) -> str:
@@ -106,9 +95,11 @@ class Cells:
         return f"[{', '.join(self.cell(item) for item in items)}{more}]"
 
     def _painted(self, value: Any) -> str | None:
-        if _find_painter is None or self._pictures >= _MOST_PICTURES:
+        from tfreel import _painter  # the front door knows the rooms above this one
+
+        if self._pictures >= _MOST_PICTURES:
             return None
-        made = _find_painter()(value)
+        made: str | None = _painter()(value)
         self._pictures += made is not None
         return made
 
