@@ -182,7 +182,7 @@ def _as_array_record(shape: Shape) -> str:
 def _loaders(bench: Bench, workers: int, outcome: Outcome) -> None:
     """Through PyTorch's DataLoader, whose workers live on from epoch to epoch."""
     shape = bench.data.first(_KIND, _LOADED)
-    entries = away.entries("tfrecord", _loader_entries, shape, workers)
+    entries = away.entries("torch", _loader_entries, shape, workers)
     if not entries:
         return
     race = bench.race(f"DataLoader, {workers} workers", entries, shape, work=shape.count, unit="records")
@@ -192,7 +192,7 @@ def _loaders(bench: Bench, workers: int, outcome: Outcome) -> None:
 
 
 def _loader_entries(shape: Shape, workers: int) -> list[Entry]:
-    """Both in the environment of `tfrecord`, where PyTorch is."""
+    """Both in the environment of PyTorch."""
     import torch
     from tfrecord.torch.dataset import TFRecordDataset
 
