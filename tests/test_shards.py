@@ -547,6 +547,7 @@ def test_a_thousand_shards_take_bounded_memory(tmp_path: Path) -> None:
     path = tmp_path / "train.tfrecord"
     script = f"""
 import resource, tfreel
+tfreel.ShardedWriter  # what it needs is loaded before anything is measured
 resource.setrlimit(resource.RLIMIT_NOFILE, (2000, 2000))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 with tfreel.ShardedWriter({str(path)!r}, shards=1000, durable=False) as out:
