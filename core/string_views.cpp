@@ -16,17 +16,13 @@ std::int32_t number_at(std::span<const std::byte> view, std::size_t at) noexcept
 
 std::optional<std::span<const std::byte>> string_of(
     std::span<const std::byte> view, const std::vector<std::span<const std::byte>>& buffers) {
-  const std::int32_t claimed = number_at(view, 0);
-  if (claimed < 0) return std::nullopt;
-  const auto length = static_cast<std::size_t>(claimed);
+  // What is negative becomes larger than anything there is.
+  const auto length = static_cast<std::size_t>(number_at(view, 0));
   if (length <= kInlineBytes) return view.subspan(4, length);
-  const std::int32_t buffer = number_at(view, 8);
-  const std::int32_t begin = number_at(view, 12);
-  if (buffer < 0 || static_cast<std::size_t>(buffer) >= buffers.size() || begin < 0) {
-    return std::nullopt;
-  }
-  const auto source = buffers[static_cast<std::size_t>(buffer)];
-  const auto first = static_cast<std::size_t>(begin);
+  const auto buffer = static_cast<std::size_t>(number_at(view, 8));
+  const auto first = static_cast<std::size_t>(number_at(view, 12));
+  if (buffer >= buffers.size()) return std::nullopt;
+  const auto source = buffers[buffer];
   if (first > source.size() || length > source.size() - first) return std::nullopt;
   return source.subspan(first, length);
 }

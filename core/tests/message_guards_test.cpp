@@ -145,6 +145,7 @@ TEST(runs_are_what_was_counted_or_refused) {
   const std::string long_varint = example(entry("a", field(3, field(1, times(11, "\x80") + "\1"))));
   Statistics statistics({{}, {}, 100, 100});
   CHECK(throws<Malformed>([&] { statistics.add(bytes_of(long_varint)); }));
+  CHECK_EQ(statistics.total().records, 0u);  // and no part of it was counted
 }
 
 TEST(a_kind_that_there_is_not_is_no_feature) {
