@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -191,3 +192,14 @@ def test_the_plan_is_told_in_words(ds: Dataset) -> None:
         "  each through doubled\n"
         "  2 of them ahead>"
     )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_records_without_a_feature_are_an_error_that_says_how_to_read_them(
+    tmp_path: Path, stream: bool
+) -> None:
+    path = tmp_path / "bare.tfrecord"
+    tfreel.save(path, [{}, {}])
+    with pytest.raises(tfreel.FeatureError, match=r"bare\.tfrecord: no feature in 2 records; raw=True gives"):
+        tfreel.Dataset(path, stream=stream)
+    assert list(tfreel.Dataset(path, stream=stream, raw=True)) == [b"\n\0"] * 2

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfreel.columns.parse import Features
+from tfreel.errors import FeatureError
 from tfreel.features.described import from_json, parts_of
-from tfreel.inference import infer_features
+from tfreel.inference import InferredFeatures, infer_features
 from tfreel.records.read import OnCorrupt
 from tfreel.storage.dataset_folder import Folder
 from tfreel.storage.names import Paths
+from tfreel.storage.paths import display
 
 
 def told(folder: Folder, files: Sequence[str], on_corrupt: OnCorrupt) -> Features:
@@ -44,6 +46,8 @@ def asked_of(
     if given is None:
         inferred = infer_features(paths, on_corrupt=on_corrupt)
         given = inferred, inferred.sequence_features
+        if inferred.records and not any(given):
+            raise _featureless(inferred)
     features, lists = given
     if columns is None:
         return dict(features), dict(lists)
@@ -52,6 +56,12 @@ def asked_of(
         there = ", ".join(map(repr, [*features, *lists]))
         raise ValueError(f"no feature is called {missing[0]!r}; there are {there}")
     return _only(features, columns), _only(lists, columns)
+
+
+def _featureless(inferred: InferredFeatures) -> FeatureError:
+    path = inferred.files[0]
+    text = f"{display(path)}: no feature in {inferred.records:,} records; raw=True gives their bytes"
+    return FeatureError(text, path=path)
 
 
 def _only(features: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
