@@ -19,7 +19,7 @@ JAVA_PROBE := command -v java > /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core hostile mutants soak conformance system fuzz format docs reference pictures bench bench-page clean
+.PHONY: help demo test test-integrations check check-python check-core hostile mutants soak conformance system fuzz format docs reference pictures bench bench-page dist clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -102,6 +102,12 @@ bench: $(VENV)-bench/peers/made ## measure against the peers, side by side; ARGS
 bench-page: $(VENV)/created ## write docs/benchmarks.md and its charts from the receipts
 	$(BIN)/python benchmarks/report.py
 
+dist: $(VENV)/release ## build the source archive, a wheel and its list of parts in dist/, the same bytes every time
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv --clear build/release && build/release/bin/pip --disable-pip-version-check --quiet install dist/*.whl
+	$(BIN)/cyclonedx-py environment build/release --pyproject pyproject.toml --output-reproducible --output-file dist/tfreel.cdx.json
+
 clean: ## forget everything that was built
 	rm -rf $(VENV) $(VENV)-bench build dist tfreel-demo
 
@@ -131,6 +137,10 @@ $(VENV)/docs: $(VENV)/installed
 $(VENV)/check: $(VENV)/test
 	$(PIP) install --group check
 	@mkdir -p build
+	@touch $@
+
+$(VENV)/release: $(VENV)/created
+	$(PIP) install --group release
 	@touch $@
 
 $(VENV)/integrations: $(VENV)/test

@@ -45,6 +45,7 @@ NAVIGATION = {
         "CHANGELOG",
         "CONTRIBUTING",
         "SECURITY",
+        "docs/releasing",
         "docs/faults",
         "docs/benchmarks",
         "docs/decisions/README",
