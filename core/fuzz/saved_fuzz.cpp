@@ -48,8 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   other.merge(statistics);
   other.flush();
   other.total();
-  // What was never saved by anybody may say things that do not go together, and changes when they are
-  // put in order. Still it is taken again.
+  // What was never saved by anybody may say things that do not go together, and changes when they
+  // are put in order. Still it is taken again.
   Statistics again(options);
   again.load(bytes_of(statistics.save()));
   return 0;
