@@ -545,6 +545,9 @@ class TestNumpyFiles:
         (tmp_path / "a.npz").write_bytes(whole[:100])
         with pytest.raises(ValueError, match=r"is no sound \.npz file"):
             opened_numpy(tmp_path / "a.npz")
+        (tmp_path / "a.npz").write_bytes(b"PK\0\0" + whole[4:])  # the directory at its end is sound
+        with pytest.raises(ValueError, match=r"a\.npz: x: cannot be read: Bad magic number"):
+            opened_numpy(tmp_path / "a.npz")
 
 
 class TestPack:

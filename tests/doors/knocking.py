@@ -1,6 +1,6 @@
 """What all tests of doors do: bend good input, knock, and take only errors that are documented.
 
-In `make test` each door gets the same few inputs every time. With FUZZ_SECONDS in the environment, as in
+In `make hostile` each door gets a few inputs, which change with the code only. With FUZZ_SECONDS, as in
 `make fuzz`, it gets new ones for that long.
 """
 

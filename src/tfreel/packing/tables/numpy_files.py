@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ from tfreel.storage.files import LocalFile
 from tfreel.storage.paths import display
 
 # What a damaged or odd archive may bring about.
-_READING = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
+_READING = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, OverflowError)
 _LARGEST_TURNED_BYTES = 1 << 31  # an array in Fortran order is read as a whole
 
 
@@ -64,7 +65,7 @@ def _members(path: str) -> dict[str, RowArray]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except zipfile.BadZipFile as error:
+    except (ValueError, *_READING) as error:
         raise ValueError(f"{name}: is no sound .npz file: {error}") from None
     arrays: dict[str, RowArray] = {}
     for member in members:
@@ -82,8 +83,12 @@ def _members(path: str) -> dict[str, RowArray]:
 
 
 def _member(path: str, member: zipfile.ZipInfo) -> Any:
-    with zipfile.ZipFile(path) as archive:
-        return archive.open(member)  # stays open when the archive is closed
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.open(member)  # stays open when the archive is closed
+    except (ValueError, *_READING) as error:
+        name = f"{display(path)}: {member.filename.removesuffix('.npy')}"
+        raise ValueError(f"{name}: cannot be read: {error}") from None
 
 
 class NpyArray:
