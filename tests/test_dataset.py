@@ -200,6 +200,8 @@ def test_records_without_a_feature_are_an_error_that_says_how_to_read_them(
 ) -> None:
     path = tmp_path / "bare.tfrecord"
     tfreel.save(path, [{}, {}])
-    with pytest.raises(tfreel.FeatureError, match=r"bare\.tfrecord: no feature in 2 records; raw=True gives"):
+    with pytest.raises(
+        tfreel.FeatureError, match=r"bare\.tfrecord: no feature in 2 records; tfreel.read gives"
+    ):
         tfreel.Dataset(path, stream=stream)
     assert list(tfreel.Dataset(path, stream=stream, raw=True)) == [b"\n\0"] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from functools import partial
 
 import away
@@ -13,11 +14,13 @@ from data import Shape
 from harness import Entry, Outcome, compare
 
 import tfreel
+from jobs.count import read_all
 
 NAME = "cold"
 TITLE = "23. Cold: iterate files that are not in the page cache"
 
 _BUFFER_BYTES = 1 << 20
+_TRIES, _PAUSE_SECONDS = 40, 0.05
 _PREADV = "os.preadv, nothing else"
 
 
@@ -32,7 +35,7 @@ def run(bench: Bench) -> Outcome:
         entries = [
             Entry("tfreel.read", _records, prepare=_drop_all),
             *away.entries("tensorflow", _tensorflow),
-            Entry(_PREADV, partial(_read_all, bytearray(_BUFFER_BYTES)), prepare=_drop_all),
+            Entry(_PREADV, partial(read_all, buffer=bytearray(_BUFFER_BYTES)), prepare=_drop_all),
         ]
         race = bench.race(text, entries, shape, work=shape.file_bytes, unit="B", truth=shape.count)
         outcome.races.append(race)
@@ -49,7 +52,15 @@ def run(bench: Bench) -> Outcome:
 
 def drop(shape: Shape) -> bool:
     """Takes a file out of the page cache. Says whether it is gone."""
-    descriptor = os.open(shape.path, os.O_RDONLY)
+    for _ in range(_TRIES):
+        if _dropped(shape.path):
+            return True
+        time.sleep(_PAUSE_SECONDS)  # a page that was used a moment ago may still be held
+    return False
+
+
+def _dropped(path: str) -> bool:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)  # pages that are not on the disk yet would stay
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -82,12 +93,3 @@ def _tensorflow() -> list[Entry]:
 def _prefetched(shape: Shape) -> int:
     batches = peers.dataset(shape).batch(64).prefetch(peers.tensorflow().data.AUTOTUNE)
     return sum(int(batch.shape[0]) for batch in batches)
-
-
-def _read_all(buffer: bytearray, shape: Shape) -> int:
-    descriptor = os.open(shape.path, os.O_RDONLY)
-    done = 0
-    while taken := os.preadv(descriptor, [buffer], done):
-        done += taken
-    os.close(descriptor)
-    return shape.count if done == shape.file_bytes else -1

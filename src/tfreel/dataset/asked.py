@@ -60,7 +60,7 @@ def asked_of(
 
 def _featureless(inferred: InferredFeatures) -> FeatureError:
     path = inferred.files[0]
-    text = f"{display(path)}: no feature in {inferred.records:,} records; raw=True gives their bytes"
+    text = f"{display(path)}: no feature in {inferred.records:,} records; tfreel.read gives their bytes"
     return FeatureError(text, path=path)
 
 
