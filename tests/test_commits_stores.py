@@ -97,7 +97,7 @@ def begin(*, replace: bool = False) -> StoreJob:
 def written(job: StoreJob, task: int, *records: bytes, attempt: int = 0) -> Part:
     with tfreel.Writer(job.file(task, attempt), mode="w") as out:
         out.write_many(records)
-    return Part.of(task, out)
+    return job.part(task, out)
 
 
 def one_job(*records: bytes, replace: bool = False) -> StoreJob:
@@ -162,6 +162,19 @@ def test_an_abort_leaves_what_was_there() -> None:
     job.abort()
     assert held() == [b"a"]
     assert len(there()) == 3
+
+
+@pytest.mark.parametrize("end", [StoreJob.abort, lambda job: job.commit([], FACTS)])
+def test_what_a_task_finishes_too_late_goes_again(end: Callable[[StoreJob], None]) -> None:
+    job = begin()
+    out = tfreel.Writer(job.file(0, 0), mode="w")
+    out.write(b"a")
+    end(job)
+    before = there()
+    out.close()
+    with pytest.raises(FileNotFoundError, match="the job is over"):
+        job.part(0, out)
+    assert there() == before
 
 
 def test_to_commit_again_does_no_harm() -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from tfreel.commits.marks import new_key
 from tfreel.commits.parts import Part
+from tfreel.records.write import Writer
 from tfreel.storage.dataset_folder import MANIFEST_NAME, Folder, manifest_content, read_folder
 from tfreel.storage.manifest import Shard
 from tfreel.storage.paths import INDEX_SUFFIX, display
@@ -76,6 +77,10 @@ class Job:
                 display(self.path),
             )
         return os.path.join(self._place, f"{PART}{task:05d}-attempt-{attempt}{self.suffix}")
+
+    def part(self, task: int, out: Writer) -> Part:
+        """What an attempt wrote. It lies where the job ends: there is nothing to look after."""
+        return Part.of(task, out)
 
     def commit(self, parts: Iterable[Part], facts: Mapping[str, Any]) -> None:
         """Makes these files what the folder holds. To commit again does no harm.

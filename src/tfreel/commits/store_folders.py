@@ -25,6 +25,7 @@ from tfreel.commits.folders import (
 )
 from tfreel.commits.marks import Mark, new_key, take_away
 from tfreel.commits.parts import Part
+from tfreel.records.write import Writer
 from tfreel.storage.dataset_folder import MANIFEST_NAME, Folder
 from tfreel.storage.manifest import Shard
 from tfreel.storage.paths import INDEX_SUFFIX, display
@@ -72,8 +73,20 @@ class StoreJob:
             FileNotFoundError: The job is over.
         """
         if not self._mark.is_there():
-            raise FileNotFoundError(errno.ENOENT, "the job is over", display(self.path))
+            raise self._is_over()
         return self.path.within(f"{PART}{task:05d}-{self.key}-{attempt}{self.suffix}")
+
+    def part(self, task: int, out: Writer) -> Part:
+        """What an attempt wrote. If the job ended meanwhile, that goes: its driver has tidied up already.
+
+        Raises:
+            FileNotFoundError: The job is over.
+        """
+        part = Part.of(task, out)
+        if not self._mark.is_there():
+            take_away(self.path.within(part.name))
+            raise self._is_over()
+        return part
 
     def commit(self, parts: Iterable[Part], facts: Mapping[str, Any]) -> None:
         """Makes these objects what the folder holds. To commit again does no harm.
@@ -98,13 +111,18 @@ class StoreJob:
 
     def abort(self) -> None:
         """Takes everything back, unless the manifest says otherwise."""
-        if not self._is_in(folder_at(self.path)):
-            for name in listed(self.path):
-                if _key_in(name) == self.key:
-                    take_away(self.path.within(name))
-        elif self._mark.is_there():
-            self._tidy()
-        self._mark.clear()
+        if self._is_in(folder_at(self.path)):
+            if self._mark.is_there():
+                self._tidy()
+            self._mark.clear()
+            return
+        self._mark.clear()  # first: who writes from now on sees that it is gone, and takes that away itself
+        for name in listed(self.path):
+            if _key_in(name) == self.key:
+                take_away(self.path.within(name))
+
+    def _is_over(self) -> FileNotFoundError:
+        return FileNotFoundError(errno.ENOENT, "the job is over", display(self.path))
 
     @property
     def _mark(self) -> Mark:

@@ -66,7 +66,7 @@ class RecordWriter(DataSourceArrowWriter):
             put(out, first)
             for batch in batches:
                 put(out, batch)
-        return Written(Part.of(number, out))
+        return Written(self._job.part(number, out))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Makes what the tasks wrote what the folder holds; called on the driver when all are done."""
