@@ -36,25 +36,25 @@ MapEntry read_entry(Bytes entry);
 // Throws if a key is not UTF-8, which protobuf does not allow.
 void require_utf8(Bytes key);
 
+// Calls `on_field(Bytes)` with each field of that number which has a length. Others are passed
+// over.
+template <typename OnField>
+void for_each_field(Bytes message, std::uint32_t number, OnField&& on_field) {
+  for (WireCursor cursor(message); !cursor.done();) {
+    const Tag tag = cursor.take_tag();
+    if (tag.is(number, WireType::length)) {
+      on_field(cursor.take_bytes());
+    } else {
+      cursor.skip(tag);
+    }
+  }
+}
+
 // Calls `on_entry(Bytes)` with each entry of the maps in field `map_field` of `message`: of Example
 // the one map is in field 1, of SequenceExample the two are in fields 1 and 2.
 template <typename OnEntry>
 void for_each_entry(Bytes message, std::uint32_t map_field, OnEntry&& on_entry) {
-  for (WireCursor outer(message); !outer.done();) {
-    const Tag tag = outer.take_tag();
-    if (!tag.is(map_field, WireType::length)) {
-      outer.skip(tag);
-      continue;
-    }
-    for (WireCursor map(outer.take_bytes()); !map.done();) {
-      const Tag entry = map.take_tag();
-      if (entry.is(1, WireType::length)) {
-        on_entry(map.take_bytes());
-      } else {
-        map.skip(entry);
-      }
-    }
-  }
+  for_each_field(message, map_field, [&](Bytes map) { for_each_field(map, 1, on_entry); });
 }
 
 // A feature of the shape that writers give it: one list, in one piece.
@@ -180,28 +180,14 @@ struct Values {
 // Calls `on_feature(Bytes)` with each feature of a FeatureList.
 template <typename OnFeature>
 void for_each_feature(Bytes list, OnFeature&& on_feature) {
-  for (WireCursor cursor(list); !cursor.done();) {
-    const Tag tag = cursor.take_tag();
-    if (tag.is(1, WireType::length)) {
-      on_feature(cursor.take_bytes());
-    } else {
-      cursor.skip(tag);
-    }
-  }
+  for_each_field(list, 1, on_feature);
 }
 
 // Calls `on_value(Bytes)` with each value of an entry: more than one has to be merged.
 template <typename OnValue>
 void for_each_value(const MapEntry& entry, OnValue&& on_value) {
   if (!entry.merged) return on_value(entry.value);
-  for (WireCursor cursor(entry.whole); !cursor.done();) {
-    const Tag tag = cursor.take_tag();
-    if (tag.is(2, WireType::length)) {
-      on_value(cursor.take_bytes());
-    } else {
-      cursor.skip(tag);
-    }
-  }
+  for_each_field(entry.whole, 2, on_value);
 }
 
 }  // namespace tfreel

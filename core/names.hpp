@@ -20,19 +20,22 @@ inline constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 // Whether the first `size` bytes at `a` and at `b` are the same. For the short ones that names are
 // this is quicker than memcmp.
 inline bool same_bytes(const std::byte* a, const std::byte* b, std::size_t size) noexcept {
-  const auto differ = [&]<typename Word>(std::size_t at, Word) {
+  const auto difference = [&]<typename Word>(std::size_t at, Word) {
     Word x, y;
     std::memcpy(&x, a + at, sizeof x);
     std::memcpy(&y, b + at, sizeof y);
-    return x != y;
+    return x ^ y;
   };
+  // The last two words overlap, so that there is one branch for most names and none for each byte.
   if (size >= 8) {
-    for (std::size_t at = 0; at + 8 <= size; at += 8) {
-      if (differ(at, std::uint64_t{})) return false;
+    for (; size > 16; a += 8, b += 8, size -= 8) {
+      if (difference(0, std::uint64_t{}) != 0) return false;
     }
-    return !differ(size - 8, std::uint64_t{});
+    return (difference(0, std::uint64_t{}) | difference(size - 8, std::uint64_t{})) == 0;
   }
-  if (size >= 4) return !differ(0, std::uint32_t{}) && !differ(size - 4, std::uint32_t{});
+  if (size >= 4) {
+    return (difference(0, std::uint32_t{}) | difference(size - 4, std::uint32_t{})) == 0;
+  }
   for (std::size_t at = 0; at < size; ++at) {
     if (a[at] != b[at]) return false;
   }

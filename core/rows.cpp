@@ -7,21 +7,10 @@
 namespace tfreel {
 namespace {
 
-constexpr std::byte kNameTag = tag_byte(1, WireType::length);
-constexpr std::byte kValueTag = tag_byte(2, WireType::length);
-
 std::size_t payload_of(std::span<const Bytes> values) noexcept {
   std::size_t size = 0;
   for (const Bytes value : values) size += value.size();
   return size;
-}
-
-// The length of what stands before the value's length in an entry as writers write it: tag, length
-// and letters of the name, and the tag of the value. 0 if it is written otherwise.
-std::size_t usual_head(Bytes entry) noexcept {
-  if (entry.size() < 4 || entry[0] != kNameTag || entry[1] >= std::byte{0x80}) return 0;
-  const std::size_t head = std::to_integer<std::size_t>(entry[1]) + 3;
-  return entry.size() > head && entry[head - 1] == kValueTag ? head : 0;
 }
 
 ParseFault malformed(const Malformed& error, Bytes record, std::size_t row) {
@@ -69,8 +58,8 @@ RowReader::RowReader(std::span<const FeatureSpec> features, std::span<Column> co
     : features_(features),
       columns_(columns),
       sequences_(sequences),
-      context_(make_map(features, false)),
-      lists_(make_map(features, true)),
+      context_(map_of(features, false)),
+      lists_(map_of(features, true)),
       heads_(features.size()),
       states_(features.size()),
       units_(pool.take(features.size())),
@@ -90,7 +79,7 @@ RowReader::Way RowReader::way_of(const FeatureSpec& feature) noexcept {
   return feature.count == 1 ? Way::single_int : Way::numbers;
 }
 
-RowReader::Map RowReader::make_map(std::span<const FeatureSpec> features, bool in_lists) {
+MapReader RowReader::map_of(std::span<const FeatureSpec> features, bool in_lists) {
   std::vector<std::size_t> chosen;
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < features.size(); ++i) {
@@ -98,71 +87,7 @@ RowReader::Map RowReader::make_map(std::span<const FeatureSpec> features, bool i
     chosen.push_back(i);
     names.push_back(features[i].name);
   }
-  return {std::move(chosen), Names(names), {}};
-}
-
-std::optional<ParseFault> RowReader::read(std::span<const Bytes> records, std::size_t first_row) {
-  for (Units& units : units_) units.clear();
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    row_ = first_row + i;
-    local_row_ = static_cast<std::uint32_t>(i);
-    readable_ = records[i].data() + records[i].size();
-    good_ = 0;
-    ParseFault fault{.row = row_};
-    if (records[i].size() > kLongestMessage) {
-      fault.what = ParseFault::What::too_large;
-      return fault;
-    }
-    try {
-      read_map(records[i], 1, context_);
-      if (sequences_) read_map(records[i], 2, lists_);
-    } catch (const Malformed& error) {
-      return malformed(error, records[i], row_);
-    }
-    if (good_ < features_.size() && !finish_row(fault)) return fault;
-  }
-  return {};
-}
-
-void RowReader::read_map(Bytes record, std::uint32_t field, Map& map) {
-  std::size_t position = 0;
-  for_each_entry(record, field, [&](Bytes entry) {
-    const std::size_t at = position++;
-    const Map::Guess guess = at < map.guesses.size() ? map.guesses[at] : Map::Guess{};
-    const bool known = !guess.head.empty() && entry.size() > guess.head.size() &&
-                       same_bytes(entry.data(), guess.head.data(), guess.head.size());
-    const std::size_t head = known ? guess.head.size() : usual_head(entry);
-    if (head == 0) return read_unusual_entry(entry, map);
-    WireCursor cursor(entry.subspan(head));
-    const Bytes value = cursor.take_bytes();
-    if (!cursor.done()) return read_unusual_entry(entry, map);
-    const std::size_t feature = known ? guess.feature : look_up(entry.first(head), map, at);
-    if (feature == kNobody || read_known(feature, value)) return;
-    read_feature(feature, {{}, value, false, entry});
-  });
-}
-
-// An entry that is not written in the usual way.
-void RowReader::read_unusual_entry(Bytes entry, Map& map) {
-  const MapEntry found = read_entry(entry);
-  const std::size_t slot = map.names.find(found.key);
-  if (slot == kNobody) return require_utf8(found.key);
-  read_feature(map.features[slot], found);
-}
-
-// The feature of an entry that is not called as the one at this position of the record before.
-std::size_t RowReader::look_up(Bytes head, Map& map, std::size_t position) {
-  const Bytes key = head.subspan(2, head.size() - 3);
-  const std::size_t slot = map.names.find(key);
-  if (slot == kNobody) require_utf8(key);
-  const std::size_t feature = slot == kNobody ? kNobody : map.features[slot];
-  // A hostile record can have millions of entries: only as many are remembered as a real one has.
-  constexpr std::size_t kMostGuesses = 4096;
-  if (position < kMostGuesses) {
-    if (map.guesses.size() <= position) map.guesses.resize(position + 1);
-    map.guesses[position] = {head, feature};
-  }
-  return feature;
+  return {std::move(chosen), names};
 }
 
 // Reads numbers of a known number, if they are written in the usual way and have a short way of
@@ -195,6 +120,33 @@ inline bool RowReader::read_known(std::size_t feature, Bytes value) {
   state.status = Status::good;
   ++good_;
   return true;
+}
+
+inline void RowReader::take_value(std::size_t feature, Bytes value) {
+  if (!read_known(feature, value)) read_feature(feature, {.key = {}, .value = value});
+}
+
+std::optional<ParseFault> RowReader::read(std::span<const Bytes> records, std::size_t first_row) {
+  for (Units& units : units_) units.clear();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    row_ = first_row + i;
+    local_row_ = static_cast<std::uint32_t>(i);
+    readable_ = records[i].data() + records[i].size();
+    good_ = 0;
+    ParseFault fault{.row = row_};
+    if (records[i].size() > kLongestMessage) {
+      fault.what = ParseFault::What::too_large;
+      return fault;
+    }
+    try {
+      context_.read(records[i], 1, row_, *this);
+      if (sequences_) lists_.read(records[i], 2, row_, *this);
+    } catch (const Malformed& error) {
+      return malformed(error, records[i], row_);
+    }
+    if (good_ < features_.size() && !finish_row(fault)) return fault;
+  }
+  return {};
 }
 
 void RowReader::read_feature(std::size_t feature, const MapEntry& entry) {

@@ -13,7 +13,7 @@
 
 #include "columns.hpp"
 #include "example.hpp"
-#include "names.hpp"
+#include "map_reader.hpp"
 #include "numbers.hpp"
 
 namespace tfreel {
@@ -73,6 +73,10 @@ class RowReader {
   // Reads `records`, which are rows `first_row` and up. Nothing is kept from the stretch before.
   std::optional<ParseFault> read(std::span<const Bytes> records, std::size_t first_row);
 
+  // What MapReader finds in a record, value by value.
+  void take_value(std::size_t feature, Bytes value);
+  void take_entry(std::size_t feature, const MapEntry& entry) { read_feature(feature, entry); }
+
   // What was noted, for each feature.
   std::span<Units> units() noexcept { return units_; }
   // Writes the values of what was noted. The columns have grown, and all units know their place.
@@ -99,21 +103,7 @@ class RowReader {
   enum class Way : std::uint8_t { single_int, single_float, floats, numbers, unit, steps };
   static Way way_of(const FeatureSpec& feature) noexcept;
 
-  // One of the two maps of a message, and what its entries were called in the last record.
-  struct Map {
-    std::vector<std::size_t> features;  // the ones looked for in it
-    Names names;
-    struct Guess {
-      Bytes head;  // tag, length and letters of the name, and the tag of the value
-      std::size_t feature = kNobody;
-    };
-    std::vector<Guess> guesses;
-  };
-
-  static Map make_map(std::span<const FeatureSpec> features, bool in_lists);
-  void read_map(Bytes record, std::uint32_t field, Map& map);
-  void read_unusual_entry(Bytes entry, Map& map);
-  static std::size_t look_up(Bytes head, Map& map, std::size_t position);
+  static MapReader map_of(std::span<const FeatureSpec> features, bool in_lists);
   bool read_known(std::size_t feature, Bytes value);
   void read_feature(std::size_t feature, const MapEntry& entry);
   Status read_numbers(const FeatureSpec& spec, Column& column, const MapEntry& entry, State& state);
@@ -134,8 +124,8 @@ class RowReader {
   std::span<const FeatureSpec> features_;
   std::span<Column> columns_;
   bool sequences_;
-  Map context_;
-  Map lists_;
+  MapReader context_;
+  MapReader lists_;
   std::vector<Way> ways_;
   std::vector<FloatsHead> heads_;  // for those that take the way of floats
   std::vector<State> states_;

@@ -101,7 +101,12 @@ class WireCursor {
     const std::uint64_t size =
         is_short ? std::to_integer<std::uint64_t>(*at_++) : take_long_varint(5, kLongestMessage);
     if (size > remaining()) throw Malformed{begin, "a length that goes past the end"};
-    const Bytes taken{at_, static_cast<std::size_t>(size)};
+    return take(static_cast<std::size_t>(size));
+  }
+
+  // Bytes that are known to be there.
+  Bytes take(std::size_t size) noexcept {
+    const Bytes taken{at_, size};
     at_ += size;
     return taken;
   }

@@ -44,8 +44,13 @@ FeatureSpec in_lists(FeatureSpec made) {
 
 Result parse_all(const std::vector<std::string>& records, const std::vector<FeatureSpec>& features,
                  std::size_t threads = 1, bool sequences = false) {
+  // Each in memory of its size, so that the sanitizers see a look behind its end.
+  std::vector<std::vector<std::byte>> exact;
   std::vector<Bytes> views;
-  for (const auto& record : records) views.push_back(bytes_of(record));
+  for (const auto& record : records) {
+    const Bytes bytes = bytes_of(record);
+    views.push_back(exact.emplace_back(bytes.begin(), bytes.end()));
+  }
   return parse(views, features, {.sequences = sequences, .threads = threads});
 }
 
@@ -275,6 +280,89 @@ TEST(guesses_that_fail_do_no_harm) {
     CHECK(all(columns(result)[0].ints) == wanted_a);
     CHECK(all(columns(result)[1].ints) == wanted_b);
   }
+}
+
+// Sizes that never change, that do now and then, that always do, and that need more bytes to tell.
+TEST(sizes_that_change_do_no_harm) {
+  const std::size_t count = 2000;
+  std::vector<std::string> records;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto n = static_cast<std::int64_t>(i);
+    const std::string now_and_then(i % 50 == 0 ? 9 : 4, 'n');
+    const std::string always(i % 7, 'a');
+    const std::string large(i % 3 * 100, 'l');
+    std::string inside = entry("same", floats({1.5F})) + entry("rare", strings({now_and_then})) +
+                         entry("often", strings({always})) + entry("large", strings({large})) +
+                         entry("n", ints({n}));
+    if (i % 400 == 399) inside += entry("often", strings({"the last one counts"}));
+    records.push_back(example(inside));
+  }
+  const auto result =
+      parse_all(records, {fixed("same", Kind::floats, 1), fixed("rare", Kind::bytes, 1),
+                          fixed("often", Kind::bytes, 1), fixed("large", Kind::bytes, 1),
+                          fixed("n", Kind::ints, 1)});
+  const auto& found = columns(result);
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK_EQ(found[0].floats[i], 1.5F);
+    CHECK_EQ(text(found[1], i).size(), i % 50 == 0 ? 9u : 4u);
+    CHECK_EQ(text(found[2], i), i % 400 == 399 ? "the last one counts" : std::string(i % 7, 'a'));
+    CHECK_EQ(text(found[3], i).size(), i % 3 * 100);
+    CHECK_EQ(found[4].ints[i], static_cast<std::int64_t>(i));
+  }
+}
+
+// All that the records before let expect is checked, wherever one ends or says something else.
+TEST(what_is_expected_is_not_believed) {
+  for (const bool varies : {false, true}) {
+    std::vector<std::string> before;
+    for (std::size_t i = 0; i < 40; ++i) {
+      const std::size_t more = varies ? i % 5 : 0;
+      before.push_back(example(entry("skipped", strings({std::string(5 + more, 's')})) +
+                               entry("n", ints({static_cast<std::int64_t>(1) << 7 * more}))));
+    }
+    const std::string sound = entry("skipped", strings({"sssss"})) + entry("n", ints({5}));
+    for (std::size_t size = 0; size < sound.size(); ++size) {
+      auto records = before;
+      records.push_back(example(sound.substr(0, size)));
+      const auto cut = fault(parse_all(records, {fixed("n", Kind::ints, 1)}));
+      CHECK_EQ(cut.row, before.size());
+    }
+    for (std::size_t at = 0; at < sound.size(); ++at) {
+      for (int bit = 0; bit < 8; ++bit) {
+        std::string flipped = sound;
+        flipped[at] = static_cast<char>(flipped[at] ^ 1 << bit);
+        auto records = before;
+        records.push_back(example(flipped));
+        const auto alone = parse_all({example(flipped)}, {fixed("n", Kind::ints, 1)});
+        const auto result = parse_all(records, {fixed("n", Kind::ints, 1)});
+        CHECK_EQ(result.index(), alone.index());
+        if (alone.index() == 0) {
+          CHECK_EQ(columns(result)[0].ints[before.size()], columns(alone)[0].ints[0]);
+        } else {
+          CHECK(fault(result).what == fault(alone).what);
+        }
+      }
+    }
+  }
+}
+
+// An entry whose length takes two bytes, the second of which looks like the beginning of a name.
+TEST(a_long_entry_is_not_taken_for_a_short_one) {
+  const std::string name = times(10, "a");
+  std::vector<std::string> records;
+  for (std::size_t i = 0; i < 40; ++i) {
+    records.push_back(example(entry(name, ints(Ints(i % 5, 1)))));
+  }
+  // Read with a length of one byte, this would be the feature, with the numbers 1, 1, 1, …
+  const std::string lie = "\x12\x77" + ints(Ints(115, 1));
+  const std::string key = times(9, "a") + lie.substr(0, 88);
+  const std::string rest = lie.substr(88) + times(2000, "?");
+  std::string inside = field(1, key);
+  inside += field(2, field(9, rest.substr(0, 5 + (10 << 7) - inside.size() - 6)));
+  records.push_back(example(field(1, inside)));
+  CHECK_EQ(inside.size(), 5u + (10u << 7));
+  const auto result = parse_all(records, {spec(name.c_str(), Kind::ints)});
+  CHECK_EQ(columns(result)[0].unit_offsets[41] - columns(result)[0].unit_offsets[40], 0);
 }
 
 std::vector<std::string> many(std::size_t count, std::size_t size) {

@@ -110,8 +110,9 @@ class _Predicate:
 
     def mask(self, batch: Batch) -> Mask:
         (wanted,) = _frame(batch).select(self.expression).get_columns()
-        mask = wanted.fill_null(value=False).to_numpy()
-        return np.broadcast_to(mask, batch.num_rows)
+        if wanted.null_count:  # to fill none takes long too
+            wanted = wanted.fill_null(value=False)
+        return np.broadcast_to(wanted.to_numpy(), batch.num_rows)
 
 
 def _frame(batch: Batch) -> DataFrame:
