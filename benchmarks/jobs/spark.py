@@ -71,7 +71,7 @@ def _session() -> Iterator[Any]:
 
         cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers do not find this file
         settings = {
-            "spark.driver.memory": "1g",
+            "spark.driver.memory": "6g",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.ui.enabled": "false",
