@@ -171,9 +171,13 @@ def _limit(race: dict[str, Any]) -> str:
         for name, times in race["times"].items()
     }
     listed = ", ".join(
-        f"{name} {share:.2g}%" for name, share in sorted(shares.items(), key=lambda item: -item[1])
+        f"{name} {_percent(share)}" for name, share in sorted(shares.items(), key=lambda item: -item[1])
     )
     return f"- {race['name']}, {limit['name']}: {listed}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0f}%" if share >= 10 else f"{share:.2g}%"
 
 
 def _machines(jobs: list[Job]) -> str:

@@ -1,20 +1,6 @@
 #include "map_reader.hpp"
 
 namespace tfreel {
-namespace {
-
-// The length of what stands before the value's length in an entry as writers write it: tag, length
-// and letters of the name, and the tag of the value. 0 if it is written otherwise.
-std::size_t usual_head(Bytes entry) noexcept {
-  constexpr std::byte kNameTag = tag_byte(1, WireType::length);
-  constexpr std::byte kValueTag = tag_byte(2, WireType::length);
-  if (entry.size() < 4 || entry[0] != kNameTag || entry[1] >= std::byte{0x80}) return 0;
-  const std::size_t head = std::to_integer<std::size_t>(entry[1]) + 3;
-  return entry.size() > head && entry[head - 1] == kValueTag ? head : 0;
-}
-
-}  // namespace
-
 // Which feature an entry is, if it was asked for. The tag of the entry is at `begin`.
 std::pair<std::size_t, MapEntry> MapReader::look_at(const std::byte* begin, Bytes entry,
                                                     std::size_t position) {
@@ -31,18 +17,14 @@ std::pair<std::size_t, MapEntry> MapReader::look_at(const std::byte* begin, Byte
   }
   const std::size_t feature = known ? guess->feature : feature_called(entry.subspan(2, head - 3));
   if (guess != nullptr) {
-    if (!known) *guess = {.feature = feature, .head = entry.first(head)};
+    if (!known) {
+      *guess = {.feature = feature, .head = entry.first(head)};
+      ++strangers_;
+    }
     const auto whole = static_cast<std::size_t>(cursor.position() - begin);
     learn_front(*guess, {begin, value.data()}, whole);
   }
   return {feature, MapEntry{.key = {}, .value = value}};
-}
-
-std::size_t MapReader::feature_called(Bytes name) const {
-  const std::size_t slot = names_.find(name);
-  if (slot != kNobody) return features_[slot];
-  require_utf8(name);
-  return kNobody;
 }
 
 MapReader::Guess* MapReader::guess_at(std::size_t position) {

@@ -29,12 +29,20 @@ class MapReader {
   void read(Bytes record, std::uint32_t field, std::size_t row, Sink& sink) {
     row_ = row;
     std::size_t position = 0;
-    for_each_field(record, field, [&](Bytes map) {
-      for (WireCursor cursor(map); !cursor.done();) {
-        cursor = read_expected(cursor, position, sink);
-        if (!cursor.done()) read_other(cursor, position, sink);
-      }
-    });
+    const auto read_all = [&](auto&& read_usual) {
+      for_each_field(record, field, [&](Bytes map) {
+        for (WireCursor cursor(map); !cursor.done();) {
+          cursor = read_usual(cursor);
+          if (!cursor.done()) read_other(cursor, position, sink);
+        }
+      });
+    };
+    if (unordered_ >= kMostUnordered) {
+      return read_all([&](WireCursor at) { return read_by_name(at, sink); });
+    }
+    strangers_ = 0;
+    read_all([&](WireCursor at) { return read_expected(at, position, sink); });
+    if (strangers_ > position / 2) ++unordered_;
   }
 
  private:
@@ -67,6 +75,22 @@ class MapReader {
     return cursor;
   }
 
+  // Reads entries for as long as they are short and written in the usual way, whatever their order.
+  template <typename Sink>
+  WireCursor read_by_name(WireCursor cursor, Sink& sink) const {
+    while (!cursor.done()) {
+      const Bytes entry = short_entry(cursor.rest());
+      const std::size_t head = usual_head(entry);
+      if (head == 0) break;
+      const Bytes value = entry.subspan(head + 1);
+      if (std::to_integer<std::size_t>(entry[head]) != value.size()) break;
+      const std::size_t feature = feature_called(entry.subspan(2, head - 3));
+      cursor.take(kShortEntryHead + entry.size());
+      if (feature != kNobody) sink.take_value(feature, value);
+    }
+    return cursor;
+  }
+
   struct Expected {
     Bytes value;
     std::size_t size = 0;  // of all of the entry; 0 if another one stands there
@@ -85,6 +109,16 @@ class MapReader {
       return {};
     }
     return {bytes.subspan(front.size(), guess.whole - front.size()), guess.whole};
+  }
+
+  // The length of what stands before the value's length in an entry as writers write it: tag,
+  // length and letters of the name, and the tag of the value. 0 if it is written otherwise.
+  static std::size_t usual_head(Bytes entry) noexcept {
+    constexpr std::byte kNameTag = tag_byte(1, WireType::length);
+    constexpr std::byte kValueTag = tag_byte(2, WireType::length);
+    if (entry.size() < 4 || entry[0] != kNameTag || entry[1] >= std::byte{0x80}) return 0;
+    const std::size_t head = std::to_integer<std::size_t>(entry[1]) + 3;
+    return entry.size() > head && entry[head - 1] == kValueTag ? head : 0;
   }
 
   // The entry in front, if its tag and length take one byte each; nothing if not.
@@ -115,7 +149,12 @@ class MapReader {
 
   std::pair<std::size_t, MapEntry> look_at(const std::byte* begin, Bytes entry,
                                            std::size_t position);
-  std::size_t feature_called(Bytes name) const;
+  std::size_t feature_called(Bytes name) const {
+    const std::size_t slot = names_.find(name);
+    if (slot != kNobody) return features_[slot];
+    require_utf8(name);
+    return kNobody;
+  }
   Guess* guess_at(std::size_t position);
   void learn_front(Guess& guess, Bytes front, std::size_t whole) const noexcept;
 
@@ -123,6 +162,9 @@ class MapReader {
   Names names_;
   std::vector<Guess> guesses_;
   std::size_t row_ = 0;
+  std::size_t strangers_ = 0;  // entries of this record that are called otherwise than expected
+  std::size_t unordered_ = 0;  // records that were full of them
+  static constexpr std::size_t kMostUnordered = 16;  // before nothing is expected any more
 };
 
 }  // namespace tfreel

@@ -313,12 +313,15 @@ TEST(sizes_that_change_do_no_harm) {
 
 // All that the records before let expect is checked, wherever one ends or says something else.
 TEST(what_is_expected_is_not_believed) {
-  for (const bool varies : {false, true}) {
+  enum class Before : std::uint8_t { the_same, other_sizes, another_order };
+  for (const auto kind : {Before::the_same, Before::other_sizes, Before::another_order}) {
     std::vector<std::string> before;
     for (std::size_t i = 0; i < 40; ++i) {
-      const std::size_t more = varies ? i % 5 : 0;
-      before.push_back(example(entry("skipped", strings({std::string(5 + more, 's')})) +
-                               entry("n", ints({static_cast<std::int64_t>(1) << 7 * more}))));
+      const std::size_t more = kind == Before::other_sizes ? i % 5 : 0;
+      const std::string skipped = entry("skipped", strings({std::string(5 + more, 's')}));
+      const std::string n = entry("n", ints({static_cast<std::int64_t>(1) << 7 * more}));
+      const bool turned = kind == Before::another_order && i % 2 != 0;
+      before.push_back(example(turned ? n + skipped : skipped + n));
     }
     const std::string sound = entry("skipped", strings({"sssss"})) + entry("n", ints({5}));
     for (std::size_t size = 0; size < sound.size(); ++size) {
