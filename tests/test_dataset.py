@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,10 +117,21 @@ def test_the_first_part_of_a_split_grows_into_the_next(ds: Dataset) -> None:
     assert small < large
 
 
-@pytest.mark.parametrize("wrong", [(), (0.5, 0.6), (-0.1, 0.5)])
+@pytest.mark.parametrize("wrong", [(), (0.5, 0.6), (-0.1, 0.5), (float("nan"), 0.5)])
 def test_fractions_that_are_none_are_refused(ds: Dataset, wrong: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match="fractions"):
         ds.split(*wrong)
+
+
+@pytest.mark.parametrize("wrong", [([0.8, 0.2],), ({"train": 0.8},), ("0.8", "0.2"), (np.array([0.5, 0.5]),)])
+def test_fractions_are_numbers_one_after_the_other(ds: Dataset, wrong: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError, match=r"as in split\(0.8, 0.2\)"):
+        ds.split(*wrong)
+
+
+def test_what_never_ends_is_not_split(ds: Dataset) -> None:
+    with pytest.raises(TypeError, match="has no length"):
+        ds.repeat().split(0.5, 0.5)
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 7, 200])

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +19,6 @@ from tfreel.columns.parse import Features
 from tfreel.dataset.arrange import (
     Reorder,
     balanced,
-    dealt,
-    frozen_picks,
     in_turn,
     reordered,
     repeated,
@@ -33,11 +31,12 @@ from tfreel.dataset.combined import Joined, Mixed, Zipped, join_stage
 from tfreel.dataset.deals import InTurn, Mixture
 from tfreel.dataset.elements import Elements
 from tfreel.dataset.gather import Pad, gather, rows_of
-from tfreel.dataset.groups import dealt_by_class, dealt_by_hash, groups_of, numbers_of
+from tfreel.dataset.groups import groups_of, numbers_of, rows_with
 from tfreel.dataset.iterator import DatasetIterator
 from tfreel.dataset.mapped import Mapped, OnError, RowByRow
 from tfreel.dataset.nodes import Node
 from tfreel.dataset.order import Chosen, Frozen, Natural, Part, Shuffled, Weighted
+from tfreel.dataset.picks import parts_of, positions_in
 from tfreel.dataset.plan import Stage, digest
 from tfreel.dataset.shares import Share
 from tfreel.dataset.sources import Batches, Rows, View
@@ -162,7 +161,7 @@ class Dataset:
         if isinstance(key, slice):
             return self._cut(*key.indices(len(self)))
         if isinstance(key, (list, tuple)) or (isinstance(key, np.ndarray) and key.ndim):
-            picks = self._positions(key)
+            picks = positions_in(len(self), key)
             stage = Stage(f"{len(picks):,} of them", ["choose", digest(picks)])
             return self._reordered(lambda order: Chosen(order, picks), stage)
         return self._get([operator.index(key)])[0]
@@ -173,22 +172,7 @@ class Dataset:
 
     def _get(self, indices: Sequence[int]) -> list[Any]:
         self._require_positions("to ask for elements by position")
-        return self._node.get(self._positions(indices), self._epoch)
-
-    def _positions(self, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-        size = len(self)
-        array = np.asarray(indices)
-        if array.dtype == np.bool_:
-            if array.shape != (size,):
-                raise IndexError(f"a mask of {array.size:,} for {size:,} elements")
-            return np.flatnonzero(array).astype(np.uint64)
-        if array.size and (array.ndim != 1 or array.dtype.kind not in "iu"):
-            raise TypeError("elements are picked by a flat list of integers, or a mask")
-        positions = array.astype(np.int64)
-        outside = (positions < -size) | (positions >= size)
-        if outside.any():
-            raise IndexError(f"index {int(positions[outside][0])} out of range for {size:,} elements")
-        return np.where(positions < 0, positions + size, positions).astype(np.uint64)
+        return self._node.get(positions_in(len(self), indices), self._epoch)
 
     def _require_positions(self, what: str) -> None:
         lost_by = self._node.lost_by
@@ -260,6 +244,7 @@ class Dataset:
 
         Raises:
             ValueError: A fraction is negative, or they add up to more than 1.
+            TypeError: One is no number.
 
         Example:
             >>> tfreel.save("numbers.tfrecord", {"x": range(10), "label": [0, 1] * 5})
@@ -270,7 +255,9 @@ class Dataset:
             >>> sorted(row["label"].item() for row in half)
             [0, 0, 1, 1]
         """
-        if not fractions or min(fractions) < 0 or sum(fractions) > 1 + 1e-9:
+        if not all(isinstance(each, Real) for each in fractions):
+            raise TypeError(f"fractions are numbers, one after the other, as in split(0.8, 0.2): {fractions}")
+        if not fractions or not min(fractions) >= 0 or not sum(fractions) <= 1 + 1e-9:
             raise ValueError(f"fractions must be positive and add up to 1 at the most: {fractions}")
         orders = self._parts(fractions, seed, by, stratify)
         how = f" by {by}" if by else f", {stratify} in proportion" if stratify else ""
@@ -313,29 +300,8 @@ class Dataset:
     def _parts(
         self, fractions: Sequence[float], seed: int | None, by: str | None, stratify: str | None
     ) -> list[Reorder]:
-        """How to make the order of each part of a split."""
-        if by is not None and stratify is not None:
-            raise ValueError("a split is by a feature or stratified by one, not both")
         self._require_positions("to split it")
-        if by is not None:
-            parts = dealt_by_hash(groups_of(self._rows("by"), by), fractions, seed or 0)
-        elif stratify is not None:
-            parts = dealt_by_class(groups_of(self._rows("stratify"), stratify), fractions, seed)
-        else:
-            size = len(self)
-            bounds = [0, *(min(size, round(size * sum(fractions[: i + 1]))) for i in range(len(fractions)))]
-            return [
-                partial(dealt, seed=seed, start=start, count=stop - start) for start, stop in pairwise(bounds)
-            ]
-        return [
-            partial(frozen_picks, picks=np.flatnonzero(parts == i).astype(np.uint64))
-            for i in range(len(fractions))
-        ]
-
-    def _rows(self, what: str) -> Rows:
-        if not isinstance(self._node, Rows):
-            raise TypeError(f"{what}= reads a feature of the records: use it before batch, map and the like")
-        return self._node
+        return parts_of(self._node, len(self), fractions, seed=seed, by=by, stratify=stratify)
 
     def sample(
         self,
@@ -366,10 +332,10 @@ class Dataset:
         if (weights is None) == (balance is None):
             raise ValueError("give either weights or balance")
         if balance is not None:
-            members = groups_of(self._rows("balance"), balance).members()
+            members = groups_of(rows_with("balance", self._node), balance).members()
             stage = Stage(f"{count:,} drawn, {balance} balanced, with seed {seed}", ["balance", seed, count])
             return self._reordered(lambda order: balanced(order, members, seed, count), stage)
-        given = numbers_of(self._rows("weights"), weights) if isinstance(weights, str) else weights
+        given = numbers_of(rows_with("weights", self._node), weights) if isinstance(weights, str) else weights
         array = np.asarray(given, np.float64)
         stage = Stage(f"{count:,} drawn by weight with seed {seed}", ["weights", seed, count, digest(array)])
         return self._reordered(lambda order: Weighted.of(Frozen(order), array, seed, count), stage)

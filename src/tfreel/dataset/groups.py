@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tfreel.columns.batch import SequenceBatch
 from tfreel.columns.strings import BytesColumn
+from tfreel.dataset.nodes import Node
 from tfreel.dataset.order import known, permutation
 from tfreel.dataset.sources import Rows
 from tfreel.inference import infer_features
@@ -35,6 +36,17 @@ class Groups:
         """The elements of each value."""
         by_code = np.argsort(self.codes, kind="stable")
         return np.split(by_code, np.flatnonzero(np.diff(self.codes[by_code])) + 1) if len(by_code) else []
+
+
+def rows_with(what: str, node: Node) -> Rows:
+    """The records of a stage, of which the argument `what` wants to read a feature.
+
+    Raises:
+        TypeError: The stage has other elements.
+    """
+    if not isinstance(node, Rows):
+        raise TypeError(f"{what}= reads a feature of the records: use it before batch, map and the like")
+    return node
 
 
 def groups_of(rows: Rows, feature: str) -> Groups:

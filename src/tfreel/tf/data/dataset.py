@@ -10,6 +10,7 @@ import numpy as np
 
 from tfreel.ahead import ReadAhead
 from tfreel.tf.data import batching, grouping, interleaving, mapping, ordering, sources
+from tfreel.tf.data.arguments import batch_size_of, range_of, signature_of, tensor_of, tensors_of, whole
 from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Fault, Item, Stage
 from tfreel.tf.data.fed import fed_single, fed_slices, is_fed
 from tfreel.tf.data.padding import Padding
@@ -24,23 +25,10 @@ from tfreel.tf.ops.sparse_parts import to_dense
 from tfreel.tf.values import nest
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype, int64
-from tfreel.tf.values.handles import Handle, wrap
-from tfreel.tf.values.shapes import TensorShape, TensorSpec
+from tfreel.tf.values.handles import wrap
 from tfreel.tf.values.sparse import SparseTensor
 
 AUTOTUNE = -1
-
-
-def whole(value: Any, what: str) -> int:
-    """A whole number out of a Python value or a tensor.
-
-    Raises:
-        TypeError: It is none.
-    """
-    made = array(value)
-    if made.ndim or made.dtype.kind not in "iu":
-        raise TypeError(f"{what} must be a whole number, not {value!r}")
-    return int(made)
 
 
 class Dataset:
@@ -60,12 +48,12 @@ class Dataset:
     @staticmethod
     def range(*args: Any, output_type: Any = int64, name: str | None = None) -> Dataset:
         """Numbers, as Python's range gives them."""
-        return Dataset(sources.Range(*_range_of(args), output_type))
+        return Dataset(sources.Range(*range_of(args), output_type))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of tensors: the first rows of all of them, then the second ones."""
-        structure, values = _tensors(tensors)
+        structure, values = tensors_of(tensors)
         if any(map(is_fed, values)):
             return Dataset(fed_slices(structure, values))
         return Dataset(sources.Slices(structure, values))
@@ -73,7 +61,7 @@ class Dataset:
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """Tensors, as the only element."""
-        structure, values = _tensors(tensors)
+        structure, values = tensors_of(tensors)
         if any(map(is_fed, values)):
             return Dataset(fed_single(structure, values))
         return Dataset(sources.Single(structure, values))
@@ -94,7 +82,7 @@ class Dataset:
         if specs is None:
             if output_types is None:
                 raise TypeError("Either `output_signature` or `output_types` must be given")
-            specs = _signature(output_types, output_shapes)
+            specs = signature_of(output_types, output_shapes)
         given = tuple(array(each)[()] for each in args or ())
         return Dataset(sources.Generated(generator, given, nest.tuples(specs)))
 
@@ -216,7 +204,7 @@ class Dataset:
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """What a function gives for each element and a state, which it gives anew for the next."""
-        return Dataset(mapping.Scanned(self.stage, nest.mapped(_tensor, initial_state), scan_func))
+        return Dataset(mapping.Scanned(self.stage, nest.mapped(tensor_of, initial_state), scan_func))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """The last state of a function that is given the state before and each element."""
@@ -312,7 +300,7 @@ class Dataset:
     ) -> Dataset:
         """Elements stacked in batches."""
         return Dataset(
-            batching.batch(self.stage, _batch_size(batch_size), drop_remainder=bool(drop_remainder))
+            batching.batch(self.stage, batch_size_of(batch_size), drop_remainder=bool(drop_remainder))
         )
 
     def padded_batch(
@@ -325,7 +313,7 @@ class Dataset:
     ) -> Dataset:
         """Elements of different sizes in batches, made as large as the largest of each."""
         padding = Padding.of(self.stage.specs, padded_shapes, padding_values)
-        size = _batch_size(batch_size)
+        size = batch_size_of(batch_size)
         return Dataset(batching.padded_batch(self.stage, size, padding, drop_remainder=bool(drop_remainder)))
 
     def ragged_batch(
@@ -336,7 +324,7 @@ class Dataset:
         name: str | None = None,
     ) -> Dataset:
         """Elements of different sizes in batches of rows of different lengths."""
-        size = _batch_size(batch_size)
+        size = batch_size_of(batch_size)
         return Dataset(
             batching.ragged_batch(self.stage, size, row_splits_dtype, drop_remainder=bool(drop_remainder))
         )
@@ -558,69 +546,3 @@ def _as_numpy(leaf: Any) -> Any:
     if isinstance(leaf, SparseTensor):
         return to_dense(leaf).numpy()
     return leaf.numpy() if hasattr(leaf, "numpy") else leaf
-
-
-def _tensor(value: Any) -> Any:
-    return value if isinstance(value, Handle) else wrap(array(value))
-
-
-def _range_of(args: tuple[Any, ...]) -> tuple[int, int, int]:
-    numbers = [whole(each, "range") for each in args]
-    if len(numbers) not in (1, 2, 3):
-        raise ValueError(f"range takes one to three numbers, not {len(numbers)}")
-    if len(numbers) == 1:
-        return 0, numbers[0], 1
-    start, stop, step = (*numbers, 1)[:3]
-    if step == 0:
-        raise InvalidArgumentError("step cannot be zero.")
-    return start, stop, step
-
-
-def _batch_size(value: Any) -> int:
-    size = whole(value, "batch_size")
-    if size < 1:
-        raise InvalidArgumentError(f"Batch size must be greater than zero, not {size}")
-    return size
-
-
-def _tensors(tensors: Any) -> tuple[Any, list[Any]]:
-    """The structure of what a user gave, and plain values, or what is fed. Lists are tensors here."""
-    structure = _listed(tensors)
-    leaves = nest.flatten(structure)
-    values = [leaf.tensor if isinstance(leaf, _Leaf) else leaf for leaf in leaves]
-    return structure, [_known(each) for each in values]
-
-
-def _known(tensor: Any) -> Any:
-    if is_fed(tensor):
-        return tensor
-    return tensor.value() if isinstance(tensor, Handle) else array(tensor)
-
-
-class _Leaf:
-    """A list that is one tensor."""
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
-
-
-def _listed(tensors: Any) -> Any:
-    if isinstance(tensors, dict):
-        return {key: _listed(each) for key, each in tensors.items()}
-    if isinstance(tensors, tuple) and hasattr(tensors, "_fields"):
-        return type(tensors)(*map(_listed, tensors))
-    if isinstance(tensors, tuple):
-        return tuple(map(_listed, tensors))
-    if hasattr(tensors, "to_dict") and hasattr(tensors, "columns"):  # a table of pandas is one array
-        return _Leaf(np.asarray(tensors))
-    return _Leaf(tensors)
-
-
-def _signature(types: Any, shapes: Any) -> Any:
-    types = nest.tuples(types)
-    if shapes is None:
-        return nest.mapped(lambda dtype: TensorSpec(None, dtype), types)
-    if not nest.is_nested(types):
-        return TensorSpec(TensorShape(shapes), types)
-    found = [TensorShape(each) for each in nest.flatten_as(types, shapes)]
-    return nest.pack(types, [TensorSpec(s, t) for s, t in zip(found, nest.flatten(types), strict=True)])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tfreel.tf.data.arguments import whole
 from tfreel.tf.data.chunks import INFINITE as INFINITE_CARDINALITY
 from tfreel.tf.data.chunks import UNKNOWN as UNKNOWN_CARDINALITY
-from tfreel.tf.data.dataset import AUTOTUNE, Dataset, whole
+from tfreel.tf.data.dataset import AUTOTUNE, Dataset
 from tfreel.tf.data.ordering import Counted
 from tfreel.tf.data.records import TFRecordDataset
 from tfreel.tf.ops import records

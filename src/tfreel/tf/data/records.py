@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tfreel.tf.data.arguments import whole
 from tfreel.tf.data.chunks import Fault, Stage
-from tfreel.tf.data.dataset import AUTOTUNE, Dataset, whole
+from tfreel.tf.data.dataset import AUTOTUNE, Dataset
 from tfreel.tf.data.fed import Fed, is_fed
 from tfreel.tf.data.interleaving import Interleaved
 from tfreel.tf.data.sources import Paths, RecordsOfFiles, Slices
