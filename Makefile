@@ -28,8 +28,7 @@ demo: $(VENV)/installed ## build, then draw pictures, pack, train, resume and re
 	$(BIN)/tfreel demo --force
 
 test: $(VENV)/test ## run the tests that need nothing heavy
-	# Not the doors of Python: what they are given changes with every line of code, so they are in hostile and fuzz.
-	$(BIN)/python -m pytest tests --ignore tests/integrations --ignore tests/doors
+	$(BIN)/python -m pytest tests --ignore tests/integrations
 
 test-integrations: $(VENV)/integrations ## run the tests against TensorFlow, PyTorch, JAX, a browser and other peers
 	@$(BROWSER_PROBE) || (echo "the browser tests need Chromium: make system, or apt-get install chromium" && exit 1)
