@@ -95,8 +95,7 @@ CsvReader::End CsvReader::take_quoted() {
   if (!closed && last_) fail(CsvFault::What::open_quote, opened);
   if (!closed && at_ - begin > dialect_.longest_cell) fail(CsvFault::What::open_quote, opened);
   check_lengths(begin);
-  // Where the bytes end, the next one may be a second quote.
-  if (!closed || (quote + 1 == bytes_.size() && !last_)) return End::bytes;
+  if (!closed) return End::bytes;
   const std::string_view inside = bytes_.substr(begin, quote - begin);
   count_lines(inside);
   ++at_;
@@ -104,6 +103,7 @@ CsvReader::End CsvReader::take_quoted() {
 }
 
 CsvReader::End CsvReader::end_of_cell(std::string_view text, bool quoted) {
+  // More of it may follow, or a second quote.
   if (at_ == bytes_.size() && !last_) return End::bytes;
   if (found_ < cells_.size()) cells_[found_] = {text, quoted};
   ++found_;

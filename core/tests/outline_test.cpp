@@ -86,6 +86,15 @@ TEST(a_bad_record_is_listed_and_leaves_no_trace) {
   CHECK_EQ(found.bad[2].row, 4u);
 }
 
+// It says so without a look: its first byte would be another fault.
+TEST(a_record_that_is_too_large_is_not_read) {
+  const std::byte zero{0};
+  const std::vector<Bytes> records{Bytes(&zero, kLongestMessage + 1)};
+  const Outline found = outline(records, {}, {}, {});
+  CHECK_EQ(found.bad.size(), 1u);
+  CHECK_EQ(std::string(found.bad[0].why), "it is larger than 2 GiB");
+}
+
 TEST(names_beyond_the_limit_are_counted_and_still_checked) {
   std::string many;
   for (int i = 0; i < 50; ++i) many += entry("name " + std::to_string(i), ints({i}));

@@ -82,6 +82,8 @@ TEST(rows_that_do_not_exist_are_not_copied) {
     const std::vector<std::uint64_t> leaving{wrong};
     CHECK(!copy_leaving({slots, 1}, {newcomers, 1}, 10, leaving, {out, 1}));
   }
+  const std::vector<std::uint64_t> both{0, 1};
+  CHECK(!copy_leaving({slots, 1}, {newcomers, 1}, 10, both, {out, 1}));  // there is room for one
   const std::vector<std::uint64_t> none, first{0}, third{2};
   CHECK(!copy_staying({newcomers, 1}, third, first, {slots, 1}));
   CHECK(!copy_staying({newcomers, 1}, first, third, {slots, 1}));

@@ -112,7 +112,7 @@ def held() -> int:
 
 @contextmanager
 def always_the_same() -> Iterator[None]:
-    """Hypothesis also tries what it finds in the code under test: every line of it would bring other inputs."""
+    """Hypothesis also tries what it finds in the code under test: any new line would bring other inputs."""
     with mock.patch.object(providers, "_get_local_constants", providers.Constants):
         yield
 
