@@ -47,13 +47,16 @@ def _rule(x1: float, y1: float, x2: float, y2: float, kind: str = "line") -> str
 
 # Bars -------------------------------------------------------------------------------------------------------
 
-_ROW, _LEFT, _RIGHT, _HEAD = 38, 16, 70, 40
+_ROW, _LEFT, _RIGHT, _HEAD = 58, 16, 70, 44
 
 
-def bars(title: str, rows: Sequence[tuple[str, float]]) -> str:
-    """How many times as fast, one row each, on a scale of powers of ten. To the left of 1 is a loss."""
-    low = min([0.5, *(value for _, value in rows)])
-    high = max([2.0, *(value for _, value in rows)])
+def bars(title: str, rows: Sequence[tuple[str, str, float]]) -> str:
+    """How many times as fast, a row for each job, comparison and value, on a scale of powers of ten.
+
+    To the left of 1 is a loss.
+    """
+    low = min([0.5, *(value for *_, value in rows)])
+    high = max([2.0, *(value for *_, value in rows)])
     height = _HEAD + _ROW * len(rows) + 28
 
     def x(value: float) -> float:
@@ -63,22 +66,19 @@ def bars(title: str, rows: Sequence[tuple[str, float]]) -> str:
     parts = [_text(_LEFT, 24, title)]
     marks = [10**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
     parts += [_text(x(mark), height - 8, f"{mark:g}×", kind="faint", anchor="middle") for mark in marks]
-    for i, (label, value) in enumerate(rows):
+    for i, (job, comparison, value) in enumerate(rows):
         top = _HEAD + i * _ROW
         begin, end = sorted((x(1), x(value)))
         kind = "win" if value >= 1 else "loss"
-        parts.append(_text(_LEFT, top + 12, _shortened(label), kind="faint"))
+        parts.append(_text(_LEFT, top + 12, job))
+        parts.append(_text(_LEFT, top + 27, comparison, kind="faint"))
         parts += [
-            _rule(x(mark), top + 16, x(mark), top + 32, "one" if mark == 1 else "line") for mark in marks
+            _rule(x(mark), top + 31, x(mark), top + 47, "one" if mark == 1 else "line") for mark in marks
         ]
-        place = f'x="{begin:.1f}" y="{top + 18}" width="{max(end - begin, 1):.1f}" height="12"'
+        place = f'x="{begin:.1f}" y="{top + 33}" width="{max(end - begin, 1):.1f}" height="12"'
         parts.append(f'<rect class="{kind}" {place}/>')
-        parts.append(_text(end + 6, top + 28, f"{_number(value)}×"))
+        parts.append(_text(end + 6, top + 43, f"{_number(value)}×"))
     return _picture(title, height, parts)
-
-
-def _shortened(label: str, most: int = 112) -> str:
-    return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def _number(value: float) -> str:

@@ -90,14 +90,14 @@ def pages() -> dict[str, str]:
     return {_PAGE: page} | {f"{_PICTURES}/{name}": svg for name, svg in pictures.items()}
 
 
-def _bars(jobs: list[Job]) -> list[tuple[str, float]]:
+def _bars(jobs: list[Job]) -> list[tuple[str, str, float]]:
     """The first comparison of every job, and each that is lost; the lowest first."""
     rows = []
     for job in jobs:
         for i, line in enumerate(job.comparisons):
             if i == 0 or line["value"] < 1:
-                rows.append((f"{job.title}: {line['text']}", line["value"]))
-    return sorted(rows, key=lambda row: row[1])
+                rows.append((job.title, line["text"], line["value"]))
+    return sorted(rows, key=lambda row: row[2])
 
 
 def _overview(jobs: list[Job]) -> str:

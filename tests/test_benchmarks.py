@@ -109,7 +109,7 @@ def test_the_newest_receipt_counts_also_when_it_is_a_loss(
 
 def test_charts_are_sound_svg_for_light_and_dark_pages(modules: Any) -> None:
     charts = modules("charts")
-    bars = charts.bars("a < b", [("lost & found", 0.25), ("won", 12.0)])
+    bars = charts.bars("a < b", [("lost & found", "ours against theirs", 0.25), ("won", "long " * 30, 12.0)])
     curves = charts.curves("c", "bytes", [1, 2], "B", {"x": [(1, 2, 3), (1, 2, 3)]})
     for picture in (bars, curves):
         ET.fromstring(picture)
