@@ -72,7 +72,12 @@ def chunks_of(order: Any, size: int) -> list[Positions]:
 
 
 def threads_now() -> int:
-    return len(os.listdir("/proc/self/task"))
+    """How many there are, as soon as it stays so: the kernel lists those that were joined a moment longer."""
+    count, before = len(os.listdir("/proc/self/task")), -1
+    while count != before:
+        time.sleep(0.02)
+        count, before = len(os.listdir("/proc/self/task")), count
+    return count
 
 
 def shuffled(count: int = COUNT) -> Any:

@@ -204,6 +204,23 @@ def test_hostile_names_do_no_harm(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
+def test_fixes_go_together_with_what_parses_already(tmp_path: Path) -> None:
+    path = saved(tmp_path / "x", [{"b": [1, 2, 3], "c": [1, 2]}])
+    parted = tfreel.RaggedFeature("int64", "b", [tfreel.RaggedFeature.RowLengths("c")])
+    found = explain(path, {"a": parted, "c": tfreel.FixedLenFeature([2], "int64")})
+    assert [each.ok for each in found.features] == [True, False]
+    assert found.fixed == {"a": parted, "c": tfreel.RaggedFeature("int64")}
+    assert parses(list(tfreel.read(path)), found.fixed)
+
+
+def test_a_fix_never_takes_the_place_of_what_parses(tmp_path: Path) -> None:
+    path = saved(tmp_path / "x", [{"b": [1, 2, 3]}])
+    plain = tfreel.FixedLenFeature([3], "int64")
+    found = explain(path, {"b": plain, "a": tfreel.RaggedFeature("float32", "b")})
+    assert found.fixed == {"b": plain}
+    assert "# \"a\": 'b' is asked for already" in found.to_python()
+
+
 # The law: what it says is what parsing does -----------------------------------------------------------------
 
 DTYPES = st.sampled_from(["int64", "float32", "bytes"])

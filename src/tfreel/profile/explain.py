@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
 from tfreel import _core
+from tfreel.columns.plan import Plan
 from tfreel.features.described import to_json
-from tfreel.features.kinds import Feature
+from tfreel.features.kinds import Feature, RaggedFeature
 from tfreel.inference.profile import FeatureProfile
 from tfreel.inference.text import gaps, kind_and_shape
 from tfreel.profile.asked import Asked, Where, asked_features
@@ -108,11 +109,11 @@ class Explanation:
         return self._fixed(("lists",))
 
     def _fixed(self, where: tuple[Where, ...]) -> dict[str, Feature]:
-        found: dict[str, Feature] = {}
-        for each in self.features:
-            if each.where in where and each.fixed is not None:
-                found.setdefault(each.fixed_name, each.fixed)
-        return found
+        return {
+            each.fixed_name: each.fixed
+            for each in self.features
+            if each.where in where and each.fixed is not None
+        }
 
     def to_python(self) -> str:
         """The features that do parse, as code for tfreel."""
@@ -219,7 +220,7 @@ class _Explainer:
         }
 
     def explanation(self, chunks: Chunks, checks: list[Check]) -> Explanation:
-        features = [self._feature(check) for check in checks]
+        features = _going_together([self._feature(check) for check in checks])
         problems = []
         if self._survey.first_bad is not None:
             place, why = self._survey.first_bad
@@ -275,3 +276,29 @@ class _Explainer:
     @staticmethod
     def _words(profile: FeatureProfile) -> str:
         return ", ".join([kind_and_shape(profile), *gaps(profile)])
+
+
+def _going_together(features: list[FeatureExplanation]) -> list[FeatureExplanation]:
+    """The same, with fixes that can be asked for at once: what parses stays, the others go around it."""
+    plans = {
+        where: Plan(in_lists=where == "lists", in_context=where == "context") for where in get_args(Where)
+    }
+    settled = list(features)
+    for i in sorted(range(len(features)), key=lambda i: not features[i].ok):
+        settled[i] = _beside(plans[features[i].where], features[i])
+    return settled
+
+
+def _beside(plan: Plan, one: FeatureExplanation) -> FeatureExplanation:
+    if one.fixed is None:
+        return one
+    if one.fixed_name in plan.builders:
+        return replace(one, fixed=None, note=f"{one.fixed_name!r} is asked for already")
+    # Rows of any length are what several features can be made of.
+    for feature in (one.fixed, RaggedFeature(one.fixed.dtype)):
+        try:
+            plan.add(one.fixed_name, feature)
+        except ValueError:
+            continue
+        return replace(one, fixed=feature)
+    return replace(one, fixed=None, note="another feature is made of its values, in another way")

@@ -81,14 +81,12 @@ def fixed_code(found: Explanation, *, tensorflow: bool) -> str:
 
 def _dict(name: str, features: Iterable[FeatureExplanation], *, tensorflow: bool) -> list[str]:
     module, dtypes = ("tf.io.", _TENSORFLOW_DTYPES) if tensorflow else ("tfreel.", {})
-    lines, named = [f"{name} = {{"], set()
+    lines = [f"{name} = {{"]
     for feature in features:
-        note = f"  # {display(feature.note)}" if feature.note else ""
-        if feature.fixed is None or feature.fixed_name in named:
-            why = feature.note if feature.fixed is None else f"{feature.fixed_name!r} is asked for already"
-            lines.append(f"    # {display(quoted(feature.name))}: {display(why)}")
+        if feature.fixed is None:
+            lines.append(f"    # {display(quoted(feature.name))}: {display(feature.note)}")
             continue
-        named.add(feature.fixed_name)
+        note = f"  # {display(feature.note)}" if feature.note else ""
         made = f"{module}{call(feature.fixed, dtypes, module)}"
         lines.append(f"    {quoted(feature.fixed_name)}: {made},{note}")
     return [*lines, "}"]
