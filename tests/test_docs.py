@@ -33,7 +33,7 @@ FUNCTIONS_OF_IMAGES = [name for name in images.__all__ if inspect.isroutine(geta
 FUNCTIONS_OF_PROFILE = [name for name in profile.__all__ if inspect.isroutine(getattr(profile, name))]
 
 # Shell lines that set up a machine, run until Ctrl-C, or need files that the page only talks about.
-NOT_RUN = re.compile(r"^(pip|make|git|apt-get|python|npm|tfreel view) ")
+NOT_RUN = re.compile(r"^(pip|make|git|apt-get|(\.venv/bin/)?python|npm|tfreel view) ")
 
 
 def blocks(page: Path, language: str) -> list[str]:
