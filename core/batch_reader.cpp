@@ -3,37 +3,49 @@
 #include "fetch.hpp"
 
 namespace tfreel {
+namespace {
 
-bool BatchReader::fetch(const ReadPlan& plan, std::span<std::byte> buffer,
-                        const std::atomic<bool>& stopped) {
+constexpr std::size_t kExpectedAhead = 4;  // records: what takes about as long as memory does
+
+}  // namespace
+
+std::optional<BatchReader::Fetched> BatchReader::fetch(const ReadPlan& plan,
+                                                       const std::atomic<bool>& stopped) {
+  Fetched fetched{.records = std::vector<Bytes>(plan.entries.size()),
+                  .buffer = buffers_->take(plan.bytes),
+                  .files = {}};
   const std::span entries(plan.entries);
   const std::span picks(plan.picks);
+  std::uint64_t reads = 0;
   for (const ReadPlan::Part& part : plan.parts) {
-    const auto file = shards_->open(part.shard);
-    if (!file) return false;
+    const auto file = shards_->open(part.shard, stopped);
+    if (!file) return {};
     for (std::size_t first = part.begin; first < part.end;) {
-      if (stopped.load(std::memory_order_relaxed)) return false;
+      if (stopped.load(std::memory_order_relaxed)) return {};
       const auto rest = entries.subspan(first, part.end - first);
       const auto run = rest.first(run_length(rest));
-      const auto place = place_of_run(run, buffer);
-      const std::size_t got = file->read(place, run.front().offset);
-      if (check_run(run, picks.subspan(first, run.size()), place, got)) return false;
-      first += run.size();
+      if (first + kExpectedAhead < part.end) file->expect(entries[first + kExpectedAhead].offset);
+      const auto room = place_of_run(run, fetched.buffer->bytes());
+      const auto found = file->view(room, run.front().offset);
+      if (check_run(run, picks.subspan(first, run.size()), found)) return {};
+      for (const Entry& entry : run) {
+        const std::size_t begin = entry.position - run.front().position + kHeaderBytes;
+        fetched.records[plan.rows[first++]] = found.subspan(begin, entry.length);
+      }
+      ++reads;
     }
+    // What was not in memory was copied, and can be closed.
+    if (file->is_held()) fetched.files.push_back(file);
   }
-  return true;
+  shards_->count_reads(reads);
+  return fetched;
 }
 
 std::optional<std::vector<Column>> BatchReader::read(const ReadPlan& plan,
                                                      const std::atomic<bool>& stopped) {
-  const auto buffer = buffers_->take(plan.bytes);
-  if (!fetch(plan, buffer->bytes(), stopped)) return {};
-  std::vector<Bytes> records(plan.entries.size());
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const Entry& entry = plan.entries[i];
-    records[plan.rows[i]] = buffer->bytes().subspan(entry.position + kHeaderBytes, entry.length);
-  }
-  auto found = parse(records, features_, {.sequences = sequences_, .pool = &units_});
+  const auto fetched = fetch(plan, stopped);
+  if (!fetched) return {};
+  auto found = parse(fetched->records, features_, {.sequences = sequences_, .pool = &units_});
   if (auto* columns = std::get_if<std::vector<Column>>(&found)) return std::move(*columns);
   return {};
 }

@@ -39,7 +39,14 @@ class BatchReader {
   std::optional<std::vector<Column>> read(const ReadPlan& plan, const std::atomic<bool>& stopped);
 
  private:
-  bool fetch(const ReadPlan& plan, std::span<std::byte> buffer, const std::atomic<bool>& stopped);
+  // The payloads of a batch, in its order, and what they lie in: a buffer, or files in memory.
+  struct Fetched {
+    std::vector<Bytes> records;
+    std::shared_ptr<BufferPool::Buffer> buffer;
+    std::vector<std::shared_ptr<const ShardFile>> files;
+  };
+
+  std::optional<Fetched> fetch(const ReadPlan& plan, const std::atomic<bool>& stopped);
 
   std::shared_ptr<Shards> shards_;
   std::vector<FeatureSpec> features_;

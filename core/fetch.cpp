@@ -73,8 +73,8 @@ std::optional<Fault> read_entries(int descriptor, std::span<const Entry> entries
   for (std::size_t first = 0; first < entries.size();) {
     const auto run = entries.subspan(first, run_length(entries.subspan(first)));
     const auto place = place_of_run(run, buffer);
-    const std::size_t got = read_at(descriptor, place, run.front().offset);
-    if (auto fault = check_run(run, picks.subspan(first, run.size()), place, got)) return fault;
+    const auto found = place.first(read_at(descriptor, place, run.front().offset));
+    if (auto fault = check_run(run, picks.subspan(first, run.size()), found)) return fault;
     first += run.size();
   }
   return {};
@@ -111,12 +111,12 @@ std::span<std::byte> place_of_run(std::span<const Entry> entries, std::span<std:
 }
 
 std::optional<Fault> check_run(std::span<const Entry> entries, std::span<const std::uint64_t> picks,
-                               std::span<const std::byte> place, std::size_t got) {
+                               std::span<const std::byte> found) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
-    // Never more than `got`: a record that begins behind it comes after one that was cut.
+    // Never behind its end: a record that begins there comes after one that was cut.
     const std::size_t skipped = entries[i].position - entries.front().position;
-    const auto frame = place.subspan(skipped, std::min(frame_bytes, got - skipped));
+    const auto frame = found.subspan(skipped, std::min(frame_bytes, found.size() - skipped));
     if (const auto fault = check(frame, entries[i], picks[i])) return fault;
   }
   return {};

@@ -38,9 +38,9 @@ std::size_t run_length(std::span<const Entry> entries) noexcept;
 // The place of such a run in `buffer`.
 std::span<std::byte> place_of_run(std::span<const Entry> entries, std::span<std::byte> buffer);
 
-// Checks the run, the records `picks` of a file, of which `got` bytes were read to `place`; gives
-// the first record that is not as promised.
+// Checks the run, the records `picks` of a file, of which `found` was read: all of it, or what the
+// file has; gives the first record that is not as promised.
 std::optional<Fault> check_run(std::span<const Entry> entries, std::span<const std::uint64_t> picks,
-                               std::span<const std::byte> place, std::size_t got);
+                               std::span<const std::byte> found);
 
 }  // namespace tfreel

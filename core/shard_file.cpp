@@ -1,40 +1,54 @@
 #include "shard_file.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tfreel {
 namespace {
 
-// A file is held after one read for each so many bytes of it. To bring it in takes as long as some
-// times that number of reads: little for those who go through all of it, and for the others not
-// much.
-constexpr std::uint64_t kBytesPerRead = 8192;
+// Whoever wants to stop waits for one of these at most.
+constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
+
+// After so much of it, the processor sees by itself that somebody goes through memory.
+constexpr std::size_t kLineBytes = 64;
+constexpr std::size_t kExpectedBytes = 8 * kLineBytes;
 
 }  // namespace
 
-ShardFile::ShardFile(const std::string& path, bool may_hold)
-    : descriptor_(path), state_(descriptor_.state()), may_hold_(may_hold) {}
+ShardFile::ShardFile(const std::string& path)
+    : descriptor_(std::in_place, path), state_(descriptor_->state()) {}
 
-std::size_t ShardFile::read(std::span<std::byte> out, std::uint64_t offset) {
-  if (may_hold_.load(std::memory_order_relaxed)) hold_if_it_pays();
-  if (!is_held()) return read_at(descriptor_.get(), out, offset);
-  const auto content = content_.span();
-  if (offset >= content.size()) return 0;
-  const auto rest = content.subspan(static_cast<std::size_t>(offset));
-  const auto wanted = rest.first(std::min(rest.size(), out.size()));
-  std::ranges::copy(wanted, out.begin());
-  return wanted.size();
+bool ShardFile::hold(const std::atomic<bool>& stopped) {
+  Buffer<std::byte> content;
+  content.resize(static_cast<std::size_t>(state_.size));
+  if (!bring_in({content.data(), content.size()}, stopped)) return false;
+  content_ = std::move(content);
+  descriptor_.reset();
+  return true;
 }
 
-void ShardFile::hold_if_it_pays() {
-  if (reads_.fetch_add(1, std::memory_order_relaxed) < state_.size / kBytesPerRead) return;
-  const std::unique_lock lock(filling_, std::try_to_lock);
-  if (!lock || !may_hold_)
-    return;  // another thread is at it: until it is done, short reads will do
-  may_hold_ = false;
-  content_.resize(static_cast<std::size_t>(state_.size));
-  const std::size_t got = read_at(descriptor_.get(), {content_.data(), content_.size()}, 0);
-  held_.store(got == content_.size(), std::memory_order_release);
+bool ShardFile::bring_in(std::span<std::byte> content, const std::atomic<bool>& stopped) const {
+  for (std::size_t done = 0; done < content.size();) {
+    if (stopped.load(std::memory_order_relaxed)) return false;
+    const auto piece = content.subspan(done, std::min(kPieceBytes, content.size() - done));
+    if (read_at(descriptor_->get(), piece, done) != piece.size()) return false;
+    done += piece.size();
+  }
+  return true;
+}
+
+std::span<const std::byte> ShardFile::view(std::span<std::byte> room, std::uint64_t offset) const {
+  if (!is_held()) return room.first(read_at(descriptor_->get(), room, offset));
+  if (offset >= content_.size()) return {};
+  const auto rest = content_.span().subspan(static_cast<std::size_t>(offset));
+  return rest.first(std::min(rest.size(), room.size()));
+}
+
+void ShardFile::expect(std::uint64_t offset) const noexcept {
+  if (!is_held() || offset >= content_.size()) return;
+  const auto rest = content_.span().subspan(static_cast<std::size_t>(offset));
+  const auto front = rest.first(std::min(rest.size(), kExpectedBytes));
+  for (std::size_t i = 0; i < front.size(); i += kLineBytes) __builtin_prefetch(&front[i]);
 }
 
 }  // namespace tfreel

@@ -1,12 +1,11 @@
-// One open file of a set. Of a small set, a file that is read here and there again and again is
-// brought into memory as a whole: one long read costs no more than some thousand short ones, and
-// whatever comes after it costs no call at all.
+// One file of a set: open, or as a whole in memory. What is in memory costs no call to read, and no
+// descriptor to keep.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,24 +17,24 @@ namespace tfreel {
 // Threads may share it.
 class ShardFile {
  public:
-  // With `may_hold`, it may take as much memory as the file is long.
-  ShardFile(const std::string& path, bool may_hold);
+  explicit ShardFile(const std::string& path);
 
   const FileState& state() const noexcept { return state_; }
-  // As `read_at`.
-  std::size_t read(std::span<std::byte> out, std::uint64_t offset);
-  // Whether reads come out of memory.
-  bool is_held() const noexcept { return held_.load(std::memory_order_acquire); }
+  // Brings it into memory, and closes it. False if it has another length by now, or if it was
+  // stopped; then it stays open. For the one who opened it, before others have it.
+  bool hold(const std::atomic<bool>& stopped);
+  bool is_held() const noexcept { return !descriptor_; }
+  // The bytes from `offset` on, as many as `room` has; fewer if the file ends there. They lie in
+  // `room`, or in memory that stays as it is and lives as long as this.
+  std::span<const std::byte> view(std::span<std::byte> room, std::uint64_t offset) const;
+  // Says that the bytes from `offset` on are wanted soon: what is in memory has far to come too.
+  void expect(std::uint64_t offset) const noexcept;
 
  private:
-  void hold_if_it_pays();
+  bool bring_in(std::span<std::byte> content, const std::atomic<bool>& stopped) const;
 
-  OwnDescriptor descriptor_;
+  std::optional<OwnDescriptor> descriptor_;  // none if the content is held
   FileState state_;
-  std::atomic<bool> may_hold_;
-  std::atomic<bool> held_ = false;  // from then on the content stays as it is
-  std::atomic<std::uint64_t> reads_ = 0;
-  std::mutex filling_;
   Buffer<std::byte> content_;
 };
 

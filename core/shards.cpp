@@ -4,17 +4,26 @@
 #include <stdexcept>
 
 namespace tfreel {
+namespace {
 
-Shards::Shards(std::vector<Shard> shards, std::size_t most_open, std::uint64_t most_held)
-    : shards_(std::move(shards)), slots_(std::min(most_open, shards_.size())) {
-  std::uint64_t left = most_held;
+// Files are held after one read for each so many bytes of the set. To bring them in takes as long
+// as some times that number of reads: little for those who go through all of it, and for the others
+// not much.
+constexpr std::uint64_t kBytesPerRead = 8192;
+
+}  // namespace
+
+Shards::Shards(std::vector<Shard> shards, const ShardsOptions& options)
+    : shards_(std::move(shards)), slots_(std::min(options.most_open, shards_.size())) {
+  std::uint64_t left = options.most_held;
   bool fits = true;
   for (const Shard& shard : shards_) {
     starts_.push_back(starts_.back() + shard.index.offsets.size());
     fits = fits && shard.state.size <= left;
     left -= fits ? shard.state.size : 0;
   }
-  may_hold_ = fits;
+  if (fits) held_.resize(shards_.size());
+  enough_reads_ = (options.most_held - left) / kBytesPerRead;
 }
 
 std::size_t Shards::find(std::uint64_t position) const {
@@ -23,18 +32,33 @@ std::size_t Shards::find(std::uint64_t position) const {
   return static_cast<std::size_t>(behind - starts_.begin()) - 1;
 }
 
-std::shared_ptr<ShardFile> Shards::open(std::size_t i) {
+std::shared_ptr<const ShardFile> Shards::open(std::size_t i, const std::atomic<bool>& stopped) {
   Slot& slot = slots_[i % slots_.size()];
+  bool hold = false;
   {
     const std::scoped_lock lock(mutex_);
-    if (slot.file && slot.shard == i) return slot.file;
+    if (is_held(i)) return held_[i].file;
+    hold = begin_to_hold(i);
+    if (!hold && slot.file && slot.shard == i) return slot.file;
   }
   // Without the lock: on a network this can take a while, and others want their files.
-  auto file = std::make_shared<ShardFile>(shards_[i].path, may_hold_);
+  const auto file = std::make_shared<ShardFile>(shards_[i].path);
   if (file->state() != shards_[i].state) return nullptr;
+  const bool held = hold && file->hold(stopped);
   const std::scoped_lock lock(mutex_);
-  slot = {i, file};
+  if (hold) held_[i] = {.tried = held || !stopped, .file = held ? file : nullptr};
+  if (!is_held(i)) {
+    slot = {i, file};
+  } else if (slot.shard == i) {
+    slot = {};
+  }
   return file;
+}
+
+// One thread tries, once. Until it is done, short reads will do for the others.
+bool Shards::begin_to_hold(std::size_t i) {
+  if (held_.empty() || held_[i].tried || reads_ < enough_reads_) return false;
+  return held_[i].tried = true;
 }
 
 }  // namespace tfreel

@@ -324,12 +324,11 @@ def test_a_file_that_was_replaced_is_the_error_of_a_batch_read_by_itself(tmp_pat
 
 @pytest.mark.parametrize("held", [False, True])
 def test_a_file_that_changes_under_the_threads_is_an_error_and_no_wrong_record(
-    tmp_path: Path, *, held: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, held: bool
 ) -> None:
     paths = write(tmp_path, 1)
-    if not held:  # the set is too large for memory
-        with tfreel.Writer(tmp_path / "large.tfrecord", durable=False) as out:
-            out.write(bytes(65 << 20))
+    size = sum(path.stat().st_size for path in tmp_path.glob("*.tfrecord"))
+    monkeypatch.setenv("TFREEL_HELD_BYTES", str(size if held else size - 1))
     source = elements(paths)
     path = source.records.files[0]
     if held:  # a small file that was read at many places is in memory, and stays what it was
@@ -346,6 +345,35 @@ def test_a_file_that_changes_under_the_threads_is_an_error_and_no_wrong_record(
         else:
             assert (batch["x"][:, 0] == batch["n"]).all()
     assert kinds == (set() if held else {"file_changed"})
+
+
+@pytest.mark.parametrize("most", ["0", "1000000000"])
+def test_what_is_held_in_memory_gives_the_same_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: str
+) -> None:
+    monkeypatch.setenv("TFREEL_HELD_BYTES", most)
+    source = elements(write(tmp_path, 70))  # more than are open at the same time
+    chunks = chunks_of(np.tile(shuffled(), 5), 100)
+    assert_same_batches(source.batches(iter(chunks)), source, chunks)
+
+
+def test_a_set_in_memory_needs_no_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = elements(write(tmp_path, 70))
+    chunks = chunks_of(np.tile(shuffled(), 5), 100)
+    before = len(os.listdir("/proc/self/fd"))
+    list(source.batches(iter(chunks)))
+    held = len(os.listdir("/proc/self/fd")) - before
+    monkeypatch.setenv("TFREEL_HELD_BYTES", "0")
+    other = elements(str(tmp_path / "*.tfrecord"))
+    list(other.batches(iter(chunks)))
+    assert (held, len(os.listdir("/proc/self/fd")) - before) == (0, 64)
+
+
+def test_how_much_to_hold_must_be_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TFREEL_HELD_BYTES", "much")
+    source = elements(write(tmp_path, 1))
+    with pytest.raises(ValueError, match="TFREEL_HELD_BYTES must be a whole number, not 'much'"):
+        next(source.batches(iter(chunks_of(shuffled(), 100))))
 
 
 def test_a_position_that_does_not_exist_is_an_error_of_its_batch(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 #include "read_plan.hpp"
 
+#include <atomic>
 #include <stdexcept>
 
 #include "check.hpp"
@@ -93,24 +94,61 @@ TEST(a_plan_refuses_what_is_not_there) {
   }
 }
 
-TEST(shards_keep_few_files_open_and_those_that_are_held) {
+const std::atomic<bool> kGoOn = false;
+
+TEST(shards_keep_few_files_open_and_those_that_are_used) {
   const ShardSet set(5, 1);
-  Shards shards(set.shards(), 2);
-  const auto held = shards.open(0);
-  CHECK(shards.open(0) == held);
-  std::vector<std::weak_ptr<ShardFile>> opened;
-  for (std::size_t i = 1; i < 5; ++i) opened.push_back(shards.open(i));
+  Shards shards(set.shards(), {.most_open = 2});
+  const auto used = shards.open(0, kGoOn);
+  CHECK(shards.open(0, kGoOn) == used);
+  std::vector<std::weak_ptr<const ShardFile>> opened;
+  for (std::size_t i = 1; i < 5; ++i) opened.push_back(shards.open(i, kGoOn));
   CHECK_EQ(opened[0].expired() + opened[1].expired(), 2);
   CHECK_EQ(opened[2].expired() + opened[3].expired(), 0);
-  CHECK(held->state() == set.shards()[0].state);
+  CHECK(used->state() == set.shards()[0].state);
+}
+
+std::uint64_t bytes_of(const ShardSet& set) {
+  std::uint64_t all = 0;
+  for (const Shard& shard : set.shards()) all += shard.state.size;
+  return all;
+}
+
+TEST(a_small_set_that_is_read_often_is_held_however_few_files_may_be_open) {
+  const ShardSet set(5, 1000);
+  Shards shards(set.shards(), {.most_open = 2, .most_held = bytes_of(set)});
+  shards.count_reads(bytes_of(set) / 8192 - 1);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(!shards.open(i, kGoOn)->is_held());
+  shards.count_reads(1);
+  std::vector<std::weak_ptr<const ShardFile>> held;
+  for (std::size_t i = 0; i < 5; ++i) held.push_back(shards.open(i, kGoOn));
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(shards.open(i, kGoOn) == held[i].lock());
+    CHECK(shards.open(i, kGoOn)->is_held());
+  }
+}
+
+TEST(a_set_that_is_too_large_is_never_held) {
+  const ShardSet set(5, 1000);
+  Shards shards(set.shards(), {.most_held = bytes_of(set) - 1});
+  shards.count_reads(1'000'000);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(!shards.open(i, kGoOn)->is_held());
+}
+
+TEST(who_is_stopped_leaves_it_to_others_to_hold_a_file) {
+  const ShardSet set(1, 1000);
+  Shards shards(set.shards(), {.most_held = bytes_of(set)});
+  shards.count_reads(1'000'000);
+  CHECK(!shards.open(0, true)->is_held());
+  CHECK(shards.open(0, kGoOn)->is_held());
 }
 
 TEST(a_shard_that_changed_since_it_was_indexed_is_none) {
   const ShardSet set(1, 1);
   auto changed = set.shards();
   ++changed[0].state.mtime_ns;
-  CHECK(Shards(changed).open(0) == nullptr);
-  CHECK(Shards(set.shards()).open(0) != nullptr);
+  CHECK(Shards(changed).open(0, kGoOn) == nullptr);
+  CHECK(Shards(set.shards()).open(0, kGoOn) != nullptr);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -28,12 +28,12 @@ class SomeFile {
 
   const std::string& path() const { return path_; }
   // Whether a read at `offset` gives what is there.
-  bool agrees(ShardFile& file, std::size_t offset, std::size_t size) const {
-    std::string out(size, '?');
-    const std::size_t got = file.read(std::as_writable_bytes(std::span(out)), offset);
-    const std::string expected =
-        offset < content_.size() ? content_.substr(offset, size) : std::string();
-    return got == expected.size() && out.starts_with(expected);
+  bool agrees(const ShardFile& file, std::size_t offset, std::size_t size) const {
+    std::vector<std::byte> room(size);
+    const auto found = file.view(room, offset);
+    const auto all = std::as_bytes(std::span(content_));
+    const auto rest = all.subspan(std::min(offset, all.size()));
+    return std::ranges::equal(found, rest.first(std::min(rest.size(), size)));
   }
 
  private:
@@ -41,62 +41,72 @@ class SomeFile {
   std::string content_;
 };
 
-constexpr std::size_t kSize = 100'000;
+constexpr std::size_t kSize = 9'000'000;  // some pieces
+const std::atomic<bool> kGoOn = false;
 
-bool agrees_often(const SomeFile& some, ShardFile& file, std::size_t reads = 50) {
+bool agrees_often(const SomeFile& some, const ShardFile& file) {
   bool good = true;
-  for (std::size_t i = 0; i < reads; ++i) good &= some.agrees(file, i * 7919 % kSize, 300);
-  return good && some.agrees(file, kSize - 10, 300) && some.agrees(file, kSize + 10, 300);
+  for (std::size_t i = 0; i < 50; ++i) {
+    file.expect(i * 791'919 % kSize);
+    good &= some.agrees(file, i * 791'919 % kSize, 300);
+  }
+  file.expect(kSize - 1);
+  file.expect(kSize);
+  return good && some.agrees(file, kSize - 10, 300) && some.agrees(file, kSize, 300) &&
+         some.agrees(file, kSize + 10, 300);
 }
 
-TEST(a_file_that_is_read_often_is_held_and_gives_the_same) {
+TEST(a_file_in_memory_gives_the_same_as_an_open_one) {
   const SomeFile some(kSize);
-  ShardFile file(some.path(), true);
-  CHECK(some.agrees(file, 5, 20));
-  CHECK(!file.is_held());
+  ShardFile file(some.path());
   CHECK(agrees_often(some, file));
+  CHECK(!file.is_held());
+  CHECK(file.hold(kGoOn));
   CHECK(file.is_held());
   CHECK(agrees_often(some, file));
 }
 
-TEST(a_file_is_held_only_if_it_may_be) {
+TEST(what_is_in_memory_is_not_copied) {
   const SomeFile some(kSize);
-  ShardFile file(some.path(), false);
-  CHECK(agrees_often(some, file));
-  CHECK(!file.is_held());
+  ShardFile file(some.path());
+  std::vector<std::byte> room(10);
+  CHECK(file.view(room, 7).data() == room.data());
+  CHECK(file.hold(kGoOn));
+  CHECK(file.view(room, 7).data() != room.data());
+  CHECK(file.view(room, 8).data() == file.view(room, 7).data() + 1);
 }
 
 TEST(a_file_that_became_shorter_is_not_held) {
   const SomeFile some(kSize);
-  ShardFile file(some.path(), true);
-  std::filesystem::resize_file(some.path(), kSize / 2);
-  for (std::size_t i = 0; i < 50; ++i) CHECK(some.agrees(file, i * 100, 50));
+  ShardFile file(some.path());
+  std::filesystem::resize_file(some.path(), kSize - 1);
+  CHECK(!file.hold(kGoOn));
   CHECK(!file.is_held());
+  CHECK(some.agrees(file, 100, 50));
 }
 
 TEST(a_held_file_stays_what_it_was) {
   const SomeFile some(kSize);
-  ShardFile file(some.path(), true);
-  CHECK(agrees_often(some, file));
+  ShardFile file(some.path());
+  CHECK(file.hold(kGoOn));
   std::filesystem::resize_file(some.path(), 0);
+  CHECK(agrees_often(some, file));
+}
+
+TEST(who_is_stopped_brings_nothing_in) {
+  const SomeFile some(kSize);
+  ShardFile file(some.path());
+  CHECK(!file.hold(true));
+  CHECK(!file.is_held());
   CHECK(agrees_often(some, file));
 }
 
 TEST(an_empty_file_is_empty) {
   const SomeFile some(0);
-  ShardFile file(some.path(), true);
+  ShardFile file(some.path());
+  CHECK(some.agrees(file, 0, 10));
+  CHECK(file.hold(kGoOn));
   for (std::size_t i = 0; i < 3; ++i) CHECK(some.agrees(file, i, 10));
-}
-
-TEST(threads_share_a_file_while_it_is_brought_in) {
-  const SomeFile some(kSize);
-  ShardFile file(some.path(), true);
-  std::vector<char> good(4, 0);
-  {
-    std::vector<std::jthread> threads;
-    for (char& mine : good) threads.emplace_back([&] { mine = agrees_often(some, file, 500); });
-  }
-  CHECK_EQ(std::ranges::count(good, 1), 4);
 }
 
 }  // namespace

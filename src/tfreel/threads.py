@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from tfreel.settings import number
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -21,12 +23,8 @@ def thread_count(threads: int | None = None) -> int:
     Raises:
         ValueError: Less than one was asked for.
     """
-    wanted = threads if threads is not None else os.environ.get("TFREEL_NUM_THREADS")
-    if wanted is not None:
-        try:
-            count = int(wanted)
-        except ValueError:
-            raise ValueError(f"TFREEL_NUM_THREADS must be a whole number, not {wanted!r}") from None
+    count = threads if threads is not None else number("TFREEL_NUM_THREADS")
+    if count is not None:
         if count < 1:
             raise ValueError(f"the number of threads must be at least 1, not {count}")
         return count

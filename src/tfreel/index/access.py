@@ -22,12 +22,14 @@ from tfreel.index.handles import Handles
 from tfreel.index.indexes import Indexes, find_indexes
 from tfreel.index.sidecar import U64, FileIndex
 from tfreel.records.read import OnCorrupt, read
+from tfreel.settings import byte_count
 from tfreel.storage.names import Paths
 from tfreel.storage.url import Url
 from tfreel.threads import Turn, in_threads, thread_count
 
 _MODES = ("auto", "memory", "rebuild", "require", "text")
 _ITERATE_RECORDS = 1024
+_HELD_BYTES = 256 << 20  # in each process: as much as anybody can spare
 _MOST_SHARDS_AT_ONCE = 16  # of a store: they are waited for, and not worked at
 
 
@@ -208,7 +210,8 @@ class Records(Sequence[bytes]):
                     index.checksums,
                 )
                 for path, index in zip(self.files, self._indexes, strict=True)
-            ]
+            ],
+            most_held=byte_count("TFREEL_HELD_BYTES", _HELD_BYTES),
         )
 
     def place(self, position: int) -> tuple[str, int, int]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from tfreel import _core
+from tfreel.settings import byte_count
 from tfreel.storage.remote.stores import Facts
 from tfreel.storage.url import Url
 
@@ -118,7 +119,7 @@ class BlockCache:
                 os.unlink(self._path(block))
 
     def _make_room(self, written: int) -> None:
-        most = int(os.environ.get("TFREEL_CACHE_BYTES") or _DEFAULT_BYTES)
+        most = byte_count("TFREEL_CACHE_BYTES", _DEFAULT_BYTES)
         since = _written.get(self._home, most) + written  # at first nobody knows what is there
         if since < most // _LOOKS:
             _written[self._home] = since
