@@ -39,16 +39,19 @@ bool ShardFile::bring_in(std::span<std::byte> content, const std::atomic<bool>& 
 
 std::span<const std::byte> ShardFile::view(std::span<std::byte> room, std::uint64_t offset) const {
   if (!is_held()) return room.first(read_at(descriptor_->get(), room, offset));
-  if (offset >= content_.size()) return {};
-  const auto rest = content_.span().subspan(static_cast<std::size_t>(offset));
+  const auto rest = held_from(offset);
   return rest.first(std::min(rest.size(), room.size()));
 }
 
 void ShardFile::expect(std::uint64_t offset) const noexcept {
-  if (!is_held() || offset >= content_.size()) return;
-  const auto rest = content_.span().subspan(static_cast<std::size_t>(offset));
+  const auto rest = held_from(offset);
   const auto front = rest.first(std::min(rest.size(), kExpectedBytes));
   for (std::size_t i = 0; i < front.size(); i += kLineBytes) __builtin_prefetch(&front[i]);
+}
+
+std::span<const std::byte> ShardFile::held_from(std::uint64_t offset) const noexcept {
+  if (offset >= content_.size()) return {};
+  return content_.span().subspan(static_cast<std::size_t>(offset));
 }
 
 }  // namespace tfreel

@@ -31,6 +31,7 @@ class ShardFile {
   void expect(std::uint64_t offset) const noexcept;
 
  private:
+  std::span<const std::byte> held_from(std::uint64_t offset) const noexcept;
   bool bring_in(std::span<std::byte> content, const std::atomic<bool>& stopped) const;
 
   std::optional<OwnDescriptor> descriptor_;  // none if the content is held
