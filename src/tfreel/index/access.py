@@ -29,7 +29,7 @@ from tfreel.threads import Turn, in_threads, thread_count
 
 _MODES = ("auto", "memory", "rebuild", "require", "text")
 _ITERATE_RECORDS = 1024
-_HELD_BYTES = 256 << 20  # in each process: as much as anybody can spare
+_HELD_BYTES = 100 << 20  # in each process: as much as anybody can spare
 _MOST_SHARDS_AT_ONCE = 16  # of a store: they are waited for, and not worked at
 
 
