@@ -24,21 +24,24 @@ def test_the_overview_tells_files_splits_counts_and_features(visit: Visit) -> No
     assert re.sub(r"\s+", " ", guest.find("[data-amounts]").inner_text()).startswith(
         "Records 60 Files 6 Size "
     )
-    splits = guest.find("[data-splits] tr").all_inner_texts()
-    assert [split.split()[:2] for split in splits] == [["train", "42"], ["val", "9"], ["test", "9"]]
-    assert guest.find("[data-file]").count() == 6
+    splits = guest.find("[data-splits] tr")
+    expect(splits).to_have_count(3)
+    counts = [split.split()[:2] for split in splits.all_inner_texts()]
+    assert counts == [["train", "42"], ["val", "9"], ["test", "9"]]
+    expect(guest.find("[data-file]")).to_have_count(6)
     expect(guest.find("[data-health]")).to_have_attribute("data-health", "sound")
+    words = guest.find('article[data-feature="image/class/text"] .bar')
+    expect(words).to_have_count(2)
+    assert sorted(word.split()[0] for word in words.all_inner_texts()) == ["apple", "orange"]
     names = guest.find("article[data-feature]").evaluate_all("cards => cards.map(c => c.dataset.feature)")
     assert {"image/encoded", "image/class/label", "image/class/text", "image/height"} <= set(names)
-    words = guest.find('article[data-feature="image/class/text"] .bar').all_inner_texts()
-    assert sorted(word.split()[0] for word in words) == ["apple", "orange"]
 
 
 def test_a_split_of_the_overview_leads_to_its_records(visit: Visit) -> None:
     guest = visit("fruit")
     guest.find("[data-splits]").get_by_role("link", name="val").click()
     guest.await_tally("9 of 60 records")
-    assert guest.find("[data-split]").input_value() == "val"
+    expect(guest.find("[data-split]")).to_have_value("val")
     expect(guest.rows()).to_have_count(9)
 
 
@@ -126,8 +129,8 @@ def test_a_bar_of_a_distribution_is_a_filter(visit: Visit) -> None:
     guest.card("image/class/text").get_by_role("button", name="Only orange").click()
     guest.await_tally("30 of 60 records")
     expect(guest.page.get_by_role("textbox", name="Filter")).to_have_value('image/class/text == "orange"')
-    guest.rows().first.wait_for()
-    assert all("orange" in row for row in guest.rows().all_inner_texts())
+    expect(guest.rows().first).to_contain_text("orange")
+    expect(guest.rows().filter(has_not_text="orange")).to_have_count(0)
     guest.page.get_by_role("columnheader", name="image/height").locator(".bar").first.click()
     expect(guest.page.get_by_role("textbox", name="Filter")).to_have_value(re.compile(" and image/height "))
 
@@ -136,6 +139,7 @@ def test_words_are_found_in_text(visit: Visit) -> None:
     guest = visit("table", "table")
     guest.ask("Search in text", "PLUM 9999")
     guest.await_tally("3 of 100,000 records")
+    expect(guest.rows()).to_have_count(3)
     assert [row.get_attribute("data-record") for row in guest.rows().all()] == ["99990", "99994", "99998"]
     guest.ask("Search in text", "nothing is called like that")
     guest.await_tally("0 of 100,000 records")

@@ -24,7 +24,7 @@ def test_a_damaged_file_is_shown_with_a_map_of_its_faults(visit: Visit) -> None:
     kinds = guest.find("[data-fault]").evaluate_all("rows => rows.map(row => row.dataset.fault)")
     report = tfreel.verify(guest.viewer._service.collection.paths)
     assert kinds == [fault.kind for fault in report.faults]
-    assert guest.find(".fault-map span").count() == len(kinds)
+    expect(guest.find(".fault-map span")).to_have_count(len(kinds))
     guest.go("table?at=20")
     guest.await_tally("97 records")
     expect(guest.find('[data-record="20"]')).to_contain_text("thing 21")
