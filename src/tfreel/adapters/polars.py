@@ -110,7 +110,7 @@ class _Predicate:
 
     def mask(self, batch: Batch) -> Mask:
         (wanted,) = _frame(batch).select(self.expression).get_columns()
-        if wanted.null_count:  # to fill none takes long too
+        if wanted.null_count():  # to fill none takes long too
             wanted = wanted.fill_null(value=False)
         return np.broadcast_to(wanted.to_numpy(), batch.num_rows)
 
