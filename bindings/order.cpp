@@ -2,6 +2,9 @@
 
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 
@@ -17,14 +20,19 @@ nb::object indices(const Permutation& permutation, std::uint64_t start, std::uin
   if (start > stop || stop > permutation.size()) throw nb::index_error("positions out of range");
   return new_array<std::uint64_t>(stop - start, [&](std::span<std::uint64_t> out) {
     const Unlocked unlocked;
-    permutation.fill(start, out);
+    std::iota(out.begin(), out.end(), start);
+    permutation.apply(out);
   });
 }
 
 nb::object take(const Permutation& permutation, const Array<std::uint64_t>& positions) {
   const auto wanted = span_of(positions);
   return new_array<std::uint64_t>(wanted.size(), [&](std::span<std::uint64_t> out) {
-    for (std::size_t i = 0; i < wanted.size(); ++i) out[i] = index_at(permutation, wanted[i]);
+    std::ranges::copy(wanted, out.begin());
+    const auto last = std::ranges::max_element(out);
+    if (last != out.end() && *last >= permutation.size())
+      throw nb::index_error("position out of range");
+    permutation.apply(out);
   });
 }
 

@@ -66,9 +66,15 @@ class BoundPipeline {
 
   std::size_t size() const { return pipeline_->size(); }
 
-  void submit(const Array<std::uint64_t>& positions) {
-    const auto wanted = span_of(positions);
-    pipeline_->submit({wanted.begin(), wanted.end()});
+  void submit(const std::vector<Array<std::uint64_t>>& batches) {
+    std::vector<std::uint64_t> positions;
+    std::vector<std::size_t> sizes;
+    for (const auto& batch : batches) {
+      const auto wanted = span_of(batch);
+      positions.insert(positions.end(), wanted.begin(), wanted.end());
+      sizes.push_back(wanted.size());
+    }
+    pipeline_->submit(std::move(positions), std::move(sizes));
   }
 
   nb::object take() {
@@ -113,8 +119,8 @@ void bind_pipeline(nb::module_& module) {
            nb::arg("shards"), nb::arg("features"), nb::kw_only(), nb::arg("sequences") = false,
            nb::arg("threads") = 1)
       .def("__len__", &BoundPipeline::size, "How many batches were submitted and not yet taken.")
-      .def("submit", &BoundPipeline::submit, nb::arg("positions"),
-           "Asks for a batch of the records at these positions.")
+      .def("submit", &BoundPipeline::submit, nb::arg("batches"),
+           "Asks for batches of the records at these positions, to be read together.")
       .def("take", &BoundPipeline::take,
            "The first batch that was not taken yet, as from `parse`; None if anything was wrong "
            "with it.");

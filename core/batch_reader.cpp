@@ -1,13 +1,9 @@
 #include "batch_reader.hpp"
 
+#include "expect.hpp"
 #include "fetch.hpp"
 
 namespace tfreel {
-namespace {
-
-constexpr std::size_t kExpectedAhead = 4;  // records: what takes about as long as memory does
-
-}  // namespace
 
 std::optional<BatchReader::Fetched> BatchReader::fetch(const ReadPlan& plan,
                                                        const std::atomic<bool>& stopped) {
@@ -41,11 +37,8 @@ std::optional<BatchReader::Fetched> BatchReader::fetch(const ReadPlan& plan,
   return fetched;
 }
 
-std::optional<std::vector<Column>> BatchReader::read(const ReadPlan& plan,
-                                                     const std::atomic<bool>& stopped) {
-  const auto fetched = fetch(plan, stopped);
-  if (!fetched) return {};
-  auto found = parse(fetched->records, features_, {.sequences = sequences_, .pool = &units_});
+std::optional<std::vector<Column>> BatchReader::parse(std::span<const Bytes> records) {
+  auto found = tfreel::parse(records, features_, {.sequences = sequences_, .pool = &units_});
   if (auto* columns = std::get_if<std::vector<Column>>(&found)) return std::move(*columns);
   return {};
 }

@@ -1,4 +1,5 @@
-// A batch from end to end: records of a set, in any order, fetched, checked and parsed to columns.
+// Batches from end to end: records of a set, in any order, fetched, checked and parsed to columns.
+// Several batches may be fetched together, for they may have their records at the same places.
 #pragma once
 
 #include <atomic>
@@ -34,20 +35,21 @@ class BatchReader {
   ReadPlan plan(std::span<const std::uint64_t> positions) const {
     return plan_batch(*shards_, positions);
   }
-  // A column for each feature. None if a file, a record or a feature is not as it should be, or if
-  // it was stopped before all records were there. Failures of the system are thrown.
-  std::optional<std::vector<Column>> read(const ReadPlan& plan, const std::atomic<bool>& stopped);
 
- private:
-  // The payloads of a batch, in its order, and what they lie in: a buffer, or files in memory.
+  // Payloads in the order of their positions, and what they lie in: a buffer, or files in memory.
   struct Fetched {
     std::vector<Bytes> records;
     std::shared_ptr<BufferPool::Buffer> buffer;
     std::vector<std::shared_ptr<const ShardFile>> files;
   };
-
+  // None if a file or a record is not as it should be, or if it was stopped before all records were
+  // there. Failures of the system are thrown.
   std::optional<Fetched> fetch(const ReadPlan& plan, const std::atomic<bool>& stopped);
 
+  // A column for each feature. None if a feature is not as it should be.
+  std::optional<std::vector<Column>> parse(std::span<const Bytes> records);
+
+ private:
   std::shared_ptr<Shards> shards_;
   std::vector<FeatureSpec> features_;
   bool sequences_;

@@ -11,33 +11,49 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace tfreel {
 
 class Permutation {
  public:
-  Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch = 0) noexcept;
+  Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch = 0);
 
   std::uint64_t size() const noexcept { return size_; }
 
   // The index at `position`, which must be below size().
   std::uint64_t operator()(std::uint64_t position) const noexcept;
 
-  // Fills `out` with the indices at `first`, `first + 1`, …; all of them must be below size().
-  void fill(std::uint64_t first, std::span<std::uint64_t> out) const noexcept;
+  // Puts the index at each position in its place; all of them must be below size(). Several times
+  // as fast as one by one.
+  void apply(std::span<std::uint64_t> positions) const noexcept;
 
  private:
-  static constexpr int kMostRounds = 24;
+  // Narrow halves mix little in a round, and are cheap: they have more of them.
+  static constexpr std::size_t kNarrowRounds = 24;
+  static constexpr std::size_t kWideRounds = 10;
 
-  std::uint64_t scramble(std::uint64_t value) const noexcept;
+  // What a round makes of one half, by each value of the other.
+  using Table = std::array<std::uint8_t, 256>;
+
+  int bits_changed(std::size_t round) const noexcept {
+    return round % 2 == 0 ? left_bits_ : right_bits_;
+  }
+  void fill_tables();
+  template <std::size_t kRounds, typename Half, std::size_t kLanes, typename Change>
+  void run_rounds(std::span<std::uint64_t, kLanes> values, Change&& change) const noexcept;
+  template <std::size_t kLanes>
+  void scramble(std::span<std::uint64_t, kLanes> values) const noexcept;
+  void apply_to_block(std::span<std::uint64_t> positions) const noexcept;
 
   std::uint64_t size_;
   int left_bits_;
   int right_bits_;
-  int rounds_;
-  std::array<std::uint64_t, kMostRounds> keys_{};
+  std::array<std::uint64_t, kNarrowRounds> keys_{};
+  std::vector<Table> tables_;  // of the rounds; none if the halves are too wide for them
 };
 
 }  // namespace tfreel

@@ -20,8 +20,8 @@ namespace tfreel {
 
 struct PipelineOptions {
   std::size_t threads = 1;
-  // A batch is not begun while those before it that nobody has taken yet have so many bytes of
-  // records together with it. The first one always is.
+  // What was submitted is not begun while what was before it, and was not taken yet, has so many
+  // bytes of records together with it. The first always is.
   std::size_t most_bytes = std::size_t{64} << 20;
 };
 
@@ -41,10 +41,11 @@ class Pipeline {
 
   std::span<const FeatureSpec> features() const noexcept;
 
-  // Asks for a batch of the records at `positions`; by one thread at a time. As long as there are
-  // fewer threads than there may be, this starts one.
-  void submit(std::vector<std::uint64_t> positions);
-  // How many were submitted and not yet taken.
+  // Asks for batches of these sizes, of the records at `positions`: the first ones, the next ones,
+  // …. One thread reads all of them together, so what they have at the same places is read once.
+  // By one thread at a time. As long as there are fewer threads than there may be, this starts one.
+  void submit(std::vector<std::uint64_t> positions, std::vector<std::size_t> sizes);
+  // How many batches were submitted and not yet taken.
   std::size_t size() const;
   // The first of them, if it is ready before so much time has passed.
   std::optional<Batch> take(std::chrono::milliseconds longest);

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "expect.hpp"
+
 namespace tfreel {
 namespace {
 
@@ -129,6 +131,7 @@ inline void RowReader::take_value(std::size_t feature, Bytes value) {
 std::optional<ParseFault> RowReader::read(std::span<const Bytes> records, std::size_t first_row) {
   for (Units& units : units_) units.clear();
   for (std::size_t i = 0; i < records.size(); ++i) {
+    if (i + kExpectedAhead < records.size()) expect(records[i + kExpectedAhead]);
     row_ = first_row + i;
     local_row_ = static_cast<std::uint32_t>(i);
     readable_ = records[i].data() + records[i].size();

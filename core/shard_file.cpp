@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "expect.hpp"
+
 namespace tfreel {
 namespace {
 
 // Whoever wants to stop waits for one of these at most.
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
-
-// After so much of it, the processor sees by itself that somebody goes through memory.
-constexpr std::size_t kLineBytes = 64;
-constexpr std::size_t kExpectedBytes = 8 * kLineBytes;
 
 }  // namespace
 
@@ -43,11 +41,7 @@ std::span<const std::byte> ShardFile::view(std::span<std::byte> room, std::uint6
   return rest.first(std::min(rest.size(), room.size()));
 }
 
-void ShardFile::expect(std::uint64_t offset) const noexcept {
-  const auto rest = held_from(offset);
-  const auto front = rest.first(std::min(rest.size(), kExpectedBytes));
-  for (std::size_t i = 0; i < front.size(); i += kLineBytes) __builtin_prefetch(&front[i]);
-}
+void ShardFile::expect(std::uint64_t offset) const noexcept { tfreel::expect(held_from(offset)); }
 
 std::span<const std::byte> ShardFile::held_from(std::uint64_t offset) const noexcept {
   if (offset >= content_.size()) return {};

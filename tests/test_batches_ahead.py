@@ -130,9 +130,9 @@ def test_batches_are_those_that_are_read_one_by_one(
     tmp_path: Path, files: int, threads: int, order: Any
 ) -> None:
     source = elements(write(tmp_path, files), threads=threads)
-    for size in (1, 64, 5000):
+    for size, together in [(1, 1), (1, 7), (64, 1), (64, 3), (5000, 2)]:
         chunks = chunks_of(order, size)[:40]
-        assert_same_batches(source.batches(iter(chunks)), source, chunks)
+        assert_same_batches(source.batches(iter(chunks), together), source, chunks)
 
 
 def test_batches_of_sequences_are_the_same(tmp_path: Path) -> None:
@@ -225,6 +225,34 @@ def test_large_batches_are_not_all_held_at_once(tmp_path: Path) -> None:
     assert left == 19
 
 
+CALLS = """
+import sys
+import tfreel
+
+def calls():
+    with open("/proc/self/io", encoding="ascii") as file:
+        return int(next(line for line in file if line.startswith("syscr")).split()[1])
+
+ds = tfreel.Dataset(sys.argv[1], {"n": tfreel.FixedLenFeature([], "int64")}, threads=2)
+ds = ds.shuffle(seed=1, window=int(sys.argv[2]))
+before = calls()
+rows = sum(batch.num_rows for batch in ds.batch(50))
+print(calls() - before, rows)
+"""
+
+
+def test_what_batches_of_a_window_share_is_read_once(tmp_path: Path) -> None:
+    count = 64_000
+    with tfreel.Writer(tmp_path / "a.tfrecord", durable=False) as out:
+        out.write_many({"n": i, "rest": b"." * 1000} for i in range(count))
+    env = {**os.environ, "TFREEL_HELD_BYTES": "0"}
+    command = [sys.executable, "-c", CALLS, os.fspath(tmp_path / "a.tfrecord"), "6400"]
+    done = subprocess.run(command, capture_output=True, check=True, env=env)
+    calls, rows = map(int, done.stdout.split())
+    assert rows == count
+    assert calls < count / 4  # a run has a hundred records; each by itself would be as many as there are
+
+
 # Damage -----------------------------------------------------------------------------------------------------
 
 
@@ -252,15 +280,16 @@ def assert_same_error(found: tfreel.TfreelError, expected: tfreel.TfreelError) -
         assert getattr(found, name) == getattr(expected, name)
 
 
+@pytest.mark.parametrize("together", [1, 4])
 @pytest.mark.parametrize("files", [1, 4])
 def test_a_damaged_record_is_an_error_of_its_batch_and_the_others_are_good(
-    tmp_path: Path, files: int
+    tmp_path: Path, files: int, together: int
 ) -> None:
     source = elements(write(tmp_path, files))
     path, record, offset = source.records.place(500)
     damage(path, offset + 20)
     chunks = chunks_of(shuffled(), 100)
-    found = source.batches(iter(chunks))
+    found = source.batches(iter(chunks), together)
     faults = 0
     for chunk in chunks:
         if 500 not in chunk:
@@ -431,11 +460,12 @@ def test_batches_that_are_left_behind_leave_no_threads(tmp_path: Path, how: str)
     assert threads_now() == before
 
 
-def test_both_sides_of_a_fork_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("together", [1, 16])
+def test_both_sides_of_a_fork_go_on(tmp_path: Path, together: int) -> None:
     source = elements(write(tmp_path, 3))
     chunks = chunks_of(np.tile(shuffled(), 20), 100)
     expected = [source.batch(chunk)["n"].tolist() for chunk in chunks]
-    found = source.batches(iter(chunks))
+    found = source.batches(iter(chunks), together)
     assert [next(found)["n"].tolist() for _ in range(50)] == expected[:50]
     child = os.fork()
     if child == 0:
@@ -459,13 +489,16 @@ def test_the_child_of_a_fork_may_leave_batches_behind(tmp_path: Path) -> None:
     assert len(list(found)) == 19
 
 
-def test_interrupted_batches_go_on_without_loss_or_repetition(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("size", "together"), [(200, 1), (125, 3)])
+def test_interrupted_batches_go_on_without_loss_or_repetition(
+    tmp_path: Path, size: int, together: int
+) -> None:
     source = elements(write(tmp_path, 2), {"n": FEATURES["n"]})
-    chunks = chunks_of(shuffled(), 200)
+    chunks = chunks_of(shuffled(), size)
     chunks[3] = positions(COUNT)  # which is an error, but no end
     expected = [source.batch(chunk)["n"].tolist() for chunk in chunks if chunk[0] < COUNT]
     for n in range(100_000):
-        found = source.batches(iter(chunks))
+        found = source.batches(iter(chunks), together)
         batches: list[Any] = []
         finished = False
         try:

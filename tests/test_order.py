@@ -20,6 +20,7 @@ from tfreel.dataset.order import (
     Order,
     Part,
     Repeated,
+    Rest,
     Sharded,
     Shuffled,
     Weighted,
@@ -184,6 +185,33 @@ def test_a_window_is_filled_from_a_few_places_and_never_looks_further() -> None:
         assert runs <= 66  # sixty-four, and perhaps pieces of the short one and at the borders
     moved = np.abs(order - np.arange(size))
     assert np.median(moved) > size / 5  # not only within the window
+
+
+@pytest.mark.parametrize(
+    "arrange",
+    [
+        lambda windows: windows,
+        lambda windows: Part(windows, 5000, 2, 20_000),
+        lambda windows: Sharded(windows, 1, 4),
+        lambda windows: Rest(Repeated(Frozen(windows), 2), 1700),
+        lambda windows: Even(windows, windows, 7, pad=True),
+        lambda windows: Sharded(Laned(windows.below, 5, 1600, 4), 1, 4),
+    ],
+    ids=["windows", "part", "shard", "rest of repeated", "even", "lanes"],
+)
+def test_positions_nearby_have_their_records_at_a_few_places(arrange: Any) -> None:
+    order: Order = arrange(Windowed(Natural(100_000), 5, 1600))
+    nearby = order.nearby()
+    assert 400 <= nearby <= 1600
+    for begin in range(0, 15_000, nearby):
+        records = np.sort(order.at(positions(begin, begin + nearby), 0).astype(np.int64))
+        places = 1 + int((np.diff(records) > 25).sum())  # a run has twenty-five records
+        assert places <= 2 * 64 + 4  # of two windows, and pieces of a run at their borders
+
+
+@pytest.mark.parametrize("order", [Natural(9), Shuffled(Natural(9), 1), Chosen(Natural(9), positions(0, 3))])
+def test_orders_without_windows_have_nothing_nearby(order: Order) -> None:
+    assert order.nearby() == 1
 
 
 @pytest.mark.parametrize("ranks", [1, 5, 10, 20])

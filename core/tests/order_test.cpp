@@ -13,7 +13,8 @@ namespace {
 
 std::vector<std::uint64_t> all(const Permutation& permutation) {
   std::vector<std::uint64_t> found(permutation.size());
-  permutation.fill(0, found);
+  std::iota(found.begin(), found.end(), std::uint64_t{0});
+  permutation.apply(found);
   return found;
 }
 
@@ -34,6 +35,14 @@ TEST(permutation_is_a_bijection_for_every_small_size) {
 TEST(permutation_is_a_bijection_around_powers_of_two) {
   for (const std::uint64_t size : {65535u, 65536u, 65537u, 131071u, 131072u, 131073u, 1000003u}) {
     CHECK(is_bijection(all(Permutation(size, 1))));
+  }
+}
+
+TEST(permutation_of_many_is_that_of_each) {
+  for (const std::uint64_t size : {1u, 2u, 3u, 5u, 8u, 9u, 255u, 256u, 257u, 1000u, 70000u}) {
+    const Permutation permutation(size, 3, 1);
+    const auto found = all(permutation);
+    for (std::uint64_t i = 0; i < size; ++i) CHECK_EQ(found[i], permutation(i));
   }
 }
 

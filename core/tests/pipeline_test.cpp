@@ -26,6 +26,20 @@ std::unique_ptr<BatchReader> reader(const ShardSet& set) {
                                        false, 2);
 }
 
+void submit(Pipeline& pipeline, const Positions& positions) {
+  pipeline.submit(positions, {positions.size()});
+}
+
+void submit_together(Pipeline& pipeline, const std::vector<Positions>& batches) {
+  Positions positions;
+  std::vector<std::size_t> sizes;
+  for (const Positions& batch : batches) {
+    positions.insert(positions.end(), batch.begin(), batch.end());
+    sizes.push_back(batch.size());
+  }
+  pipeline.submit(positions, sizes);
+}
+
 Pipeline::Batch take(Pipeline& pipeline) {
   auto batch = pipeline.take(milliseconds(60'000));
   CHECK(batch.has_value());
@@ -61,7 +75,7 @@ TEST(a_pipeline_gives_batches_in_the_order_in_which_they_were_submitted) {
     std::vector<Positions> asked;
     for (std::size_t i = 0; i < 60; ++i) {
       asked.push_back(any_positions(random, i % 4 == 0 ? 500 : i, 700));
-      pipeline.submit(asked.back());
+      submit(pipeline, asked.back());
       if (i >= 8) CHECK(holds(take(pipeline), asked[i - 8]));
     }
     CHECK_EQ(pipeline.size(), 8u);
@@ -76,7 +90,7 @@ TEST(a_pipeline_passes_over_a_bad_batch) {
   const Positions good{3, 140, 299};
   for (const Positions& positions :
        {good, Positions{7, 150, 151}, good, Positions{5, 300}, Positions{}, good}) {
-    pipeline.submit(positions);
+    submit(pipeline, positions);
   }
   CHECK(holds(take(pipeline), good));
   CHECK(!take(pipeline));
@@ -86,14 +100,47 @@ TEST(a_pipeline_passes_over_a_bad_batch) {
   CHECK(holds(take(pipeline), good));
 }
 
+TEST(batches_that_are_submitted_together_come_one_by_one) {
+  const ShardSet set(3, 100);
+  std::mt19937_64 random(5);
+  for (const std::size_t room : {std::size_t{0}, std::size_t{1} << 20}) {
+    Pipeline pipeline(reader(set), {.threads = 2, .most_bytes = room});
+    std::vector<Positions> asked;
+    for (std::size_t group = 0; group < 20; ++group) {
+      std::vector<Positions> batches;
+      for (std::size_t i = 0; i < group; ++i)
+        batches.push_back(any_positions(random, i % 5 == 2 ? 0 : 3 * i, 300));
+      submit_together(pipeline, batches);
+      asked.insert(asked.end(), batches.begin(), batches.end());
+    }
+    CHECK_EQ(pipeline.size(), asked.size());
+    for (const Positions& positions : asked) CHECK(holds(take(pipeline), positions));
+    CHECK_EQ(pipeline.size(), 0u);
+    CHECK(!pipeline.take(milliseconds(1)));
+  }
+}
+
+TEST(what_cannot_be_read_spoils_all_that_was_submitted_with_it) {
+  ShardSet set(3, 100);
+  set[1].damage(50);
+  Pipeline pipeline(reader(set), {.threads = 2});
+  const Positions good{3, 140, 299};
+  submit_together(pipeline, {good, {150}, good});
+  submit_together(pipeline, {good, good});
+  submit_together(pipeline, {good, {300}});
+  for (std::size_t i = 0; i < 3; ++i) CHECK(!take(pipeline));
+  for (std::size_t i = 0; i < 2; ++i) CHECK(holds(take(pipeline), good));
+  for (std::size_t i = 0; i < 2; ++i) CHECK(!take(pipeline));
+}
+
 TEST(a_file_that_is_gone_is_a_bad_batch) {
   const ShardSet set(1, 10);
   auto shards = set.shards();
   shards[0].path += "-gone";
   Pipeline pipeline(std::make_unique<BatchReader>(std::make_shared<Shards>(std::move(shards)),
                                                   std::vector<FeatureSpec>{}, false, 1));
-  pipeline.submit({});
-  pipeline.submit({1});
+  submit(pipeline, {});
+  submit(pipeline, {1});
   CHECK(take(pipeline).has_value());
   CHECK(!take(pipeline));
 }
@@ -107,7 +154,7 @@ TEST(a_pipeline_with_room_for_one_batch_makes_them_all) {
     std::vector<Positions> asked;
     for (std::size_t i = 0; i < 30; ++i) {
       asked.push_back(any_positions(random, 20, 200));
-      pipeline.submit(asked.back());
+      submit(pipeline, asked.back());
     }
     for (const Positions& positions : asked) CHECK(holds(take(pipeline), positions));
   }
@@ -117,8 +164,8 @@ TEST(a_damaged_record_that_can_still_be_parsed_makes_no_batch) {
   ShardSet set(1, 10, 100);
   set[0].damage(3, 60);  // in the padding
   Pipeline pipeline(reader(set));
-  pipeline.submit({1, 2});
-  pipeline.submit({2, 3, 4});
+  submit(pipeline, {1, 2});
+  submit(pipeline, {2, 3, 4});
   CHECK(holds(take(pipeline), {1, 2}));
   CHECK(!take(pipeline).has_value());
 }
@@ -129,9 +176,9 @@ TEST(a_pipeline_has_no_thread_before_its_first_job_and_none_when_it_is_gone) {
   {
     Pipeline pipeline(reader(set), {.threads = 3});
     CHECK_EQ(count_threads(), before);
-    pipeline.submit({1});
+    submit(pipeline, {1});
     if (before > 0) CHECK_EQ(count_threads(), before + 1);
-    for (std::size_t i = 0; i < 5; ++i) pipeline.submit({1});
+    for (std::size_t i = 0; i < 5; ++i) submit(pipeline, {1});
     if (before > 0) CHECK_EQ(count_threads(), before + 3);
   }
   CHECK_EQ(count_threads(), before);
@@ -143,7 +190,7 @@ TEST(a_pipeline_that_is_dropped_does_not_finish_its_work) {
   const auto start = steady_clock::now();
   {
     Pipeline pipeline(reader(set), {.threads = 2});
-    for (std::size_t i = 0; i < 4000; ++i) pipeline.submit(any_positions(random, 1000, 1000));
+    for (std::size_t i = 0; i < 4000; ++i) submit(pipeline, any_positions(random, 1000, 1000));
   }
   CHECK(steady_clock::now() - start < std::chrono::seconds(5));
 }
@@ -152,7 +199,7 @@ TEST(nothing_comes_of_a_pipeline_that_was_asked_for_nothing) {
   const ShardSet set(1, 1);
   Pipeline pipeline(reader(set));
   CHECK(!pipeline.take(milliseconds(1)));
-  pipeline.submit({0});
+  submit(pipeline, {0});
   CHECK(holds(take(pipeline), {0}));
   CHECK(!pipeline.take(milliseconds(1)));
 }
@@ -161,7 +208,7 @@ TEST(the_child_of_a_fork_can_drop_a_pipeline_that_is_at_work) {
   const ShardSet set(1, 1000, 4096);
   std::mt19937_64 random(4);
   auto pipeline = std::make_unique<Pipeline>(reader(set), PipelineOptions{.threads = 2});
-  for (std::size_t i = 0; i < 100; ++i) pipeline->submit(any_positions(random, 1000, 1000));
+  for (std::size_t i = 0; i < 100; ++i) submit(*pipeline, any_positions(random, 1000, 1000));
   const pid_t child = ::fork();
   if (child == 0) {
     pipeline.reset();

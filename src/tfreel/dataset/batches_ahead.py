@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Protocol
@@ -21,8 +21,8 @@ class Ahead(Protocol):
     def __len__(self) -> int:
         """How many it was told of, and has not given."""
 
-    def submit(self, positions: Positions) -> None:
-        """Asks for a batch."""
+    def submit(self, batches: Sequence[Positions]) -> None:
+        """Asks for batches, which it may read together."""
 
     def take(self) -> Any:
         """What the next batch is made of; None if it has to be read without its help."""
@@ -43,6 +43,7 @@ class BatchesAhead(Iterator[Any]):
         build: Callable[[Any, int], Any],
         read: Callable[[Positions], Any],
         depth: int,
+        together: int = 1,
     ) -> None:
         """An iterator that has started nothing yet.
 
@@ -51,13 +52,16 @@ class BatchesAhead(Iterator[Any]):
             start: Gives a new pipeline; None if there is no way to read ahead.
             build: Makes a batch out of what the pipeline gives, and the number of rows.
             read: Gives a batch without a pipeline, or says what is wrong with it.
-            depth: How many batches to ask the pipeline for at the same time.
+            depth: How often to ask the pipeline before it has given anything.
+            together: For how many batches to ask at once, in the end: the first ones are wanted soon.
         """
         self._chunks = chunks
         self._start = start
         self._build = build
         self._read = read
         self._depth = depth
+        self._most_together = together
+        self._together = 1
         self._waiting: deque[Positions] = deque()  # what the pipeline was asked for, and has not given yet
         self._pipeline: Ahead | None = None
         self._process = -1
@@ -96,11 +100,13 @@ class BatchesAhead(Iterator[Any]):
             self._process = os.getpid()
 
     def _ask(self, pipeline: Ahead) -> None:
-        self._waiting.extend(islice(self._chunks, self._depth - len(self._waiting)))
+        groups = self._depth - len(self._waiting) // self._together
+        self._waiting.extend(islice(self._chunks, groups * self._together))
         if len(self._waiting) == 1 and not len(pipeline):
             return  # the only one is read sooner than a thread has started
-        for chunk in islice(self._waiting, len(pipeline), None):
-            pipeline.submit(chunk)
+        while group := list(islice(self._waiting, len(pipeline), len(pipeline) + self._together)):
+            pipeline.submit(group)
+        self._together = min(2 * self._together, self._most_together)
 
     def _first(self) -> Any:
         chunk = self._waiting[0]

@@ -19,6 +19,8 @@ from tfreel.errors import DecodeError, FeatureError
 from tfreel.index.access import Records
 
 _ENOUGH_BYTES = 1 << 20
+_TOGETHER_BYTES = 8 << 20  # of batches that are read together
+_AHEAD_BYTES = 32 << 20  # of all of these that are read ahead
 _BATCHES_AHEAD = 2  # besides those that threads are at
 _FAR_BATCHES_AHEAD = 256  # that are known of; how many are fetched depends on their size
 
@@ -48,15 +50,24 @@ class Elements:
     @property
     def rows_at_once(self) -> int:
         """How many records are read in one go where they are wanted one by one."""
-        size = self.records.nbytes // max(1, len(self.records))
-        return min(256, max(1, _ENOUGH_BYTES // max(1, size)))
+        return min(256, max(1, int(_ENOUGH_BYTES / self.record_bytes)))
 
-    def batches(self, chunks: Iterator[Positions]) -> BatchesAhead:
-        """What `batch` gives for each chunk, read ahead where that is possible."""
+    @property
+    def record_bytes(self) -> float:
+        """How large a record is, about."""
+        return max(1.0, self.records.nbytes / max(1, len(self.records)))
+
+    def together(self, positions: int) -> int:
+        """How many records to read together, of positions in a row that have theirs at a few places."""
+        most = min(_TOGETHER_BYTES, _AHEAD_BYTES // (self.threads + _BATCHES_AHEAD))
+        return min(positions, int(most / self.record_bytes))
+
+    def batches(self, chunks: Iterator[Positions], together: int = 1) -> BatchesAhead:
+        """What `batch` gives for each chunk, read ahead where that is possible, so many of them together."""
         if self.records.in_groups:
             return BatchesAhead(
                 chunks,
-                start=partial(FetchAhead, self._group, self.records.nbytes / max(1, len(self.records))),
+                start=partial(FetchAhead, self._group, self.record_bytes),
                 build=_as_it_is,
                 read=self.batch,
                 depth=_FAR_BATCHES_AHEAD,
@@ -70,6 +81,7 @@ class Elements:
             build=asked.build,
             read=self.batch,
             depth=self.threads + _BATCHES_AHEAD,
+            together=together,
         )
 
     def batch(self, indices: Positions) -> Any:

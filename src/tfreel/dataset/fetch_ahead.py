@@ -49,10 +49,10 @@ class FetchAhead:
     def __len__(self) -> int:
         return self._length
 
-    def submit(self, positions: Positions) -> None:
-        """Asks for a batch."""
-        self._asked.append(positions)
-        self._length += 1
+    def submit(self, batches: Sequence[Positions]) -> None:
+        """Asks for batches."""
+        self._asked.extend(batches)
+        self._length += len(batches)
         self._begin()
 
     def take(self) -> Any:

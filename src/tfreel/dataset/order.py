@@ -39,6 +39,10 @@ class Order(ABC):
     def at(self, positions: Positions, epoch: int) -> Positions:
         """The records at these positions, as their own numbers."""
 
+    def nearby(self) -> int:
+        """How many positions in a row have their records at a few places; 1 if no more than others have."""
+        return 1
+
     def mark(self, position: int) -> Any:
         """Where a position lies, as JSON; the same for all who share this order out among them."""
         return position
@@ -73,6 +77,9 @@ class Part(Order):
     step: int
     size: int | None
 
+    def nearby(self) -> int:
+        return max(1, self.below.nearby() // abs(self.step))
+
     def at(self, positions: Positions, epoch: int) -> Positions:
         if self.step > 0:
             inner = positions * np.uint64(self.step) + np.uint64(self.start)
@@ -91,6 +98,9 @@ class Rest(Order):
     @property
     def size(self) -> int | None:
         return None if self.below.size is None else self.below.size - self.start
+
+    def nearby(self) -> int:
+        return self.below.nearby()
 
     def at(self, positions: Positions, epoch: int) -> Positions:
         return self.below.at(positions + np.uint64(self.start), epoch)
@@ -113,6 +123,9 @@ class Sharded(Order):
     @property
     def size(self) -> int | None:
         return None if self.below.size is None else max(0, -((self.index - self.below.size) // self.count))
+
+    def nearby(self) -> int:
+        return max(1, self.below.nearby() // self.count)
 
     def at(self, positions: Positions, epoch: int) -> Positions:
         return self.below.at(positions * np.uint64(self.count) + np.uint64(self.index), epoch)
@@ -139,6 +152,9 @@ class Even(Order):
         size = known(self.below)
         return size + -size % self.count if self.pad else size - size % self.count
 
+    def nearby(self) -> int:
+        return self.below.nearby()
+
     def at(self, positions: Positions, epoch: int) -> Positions:
         size = np.uint64(known(self.below))
         if not self.pad or not (past := positions >= size).any():
@@ -164,6 +180,9 @@ class Frozen(Order):
     @property
     def size(self) -> int | None:
         return self.below.size
+
+    def nearby(self) -> int:
+        return self.below.nearby()
 
     def at(self, positions: Positions, epoch: int) -> Positions:  # noqa: ARG002
         return self.below.at(positions, 0)
@@ -201,6 +220,9 @@ class Repeated(Order):
         if each and self.times is None:
             return None
         return first + each * ((self.times or 0) - self.rounds_over if each else 0)
+
+    def nearby(self) -> int:
+        return self.below.nearby()
 
     def at(self, positions: Positions, epoch: int) -> Positions:
         first, each = np.uint64(known(self.begun)), np.uint64(max(1, known(self.below)))

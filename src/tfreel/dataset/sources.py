@@ -17,6 +17,8 @@ from tfreel.dataset.nodes import Node, Origin, Origins, Run, Step
 from tfreel.dataset.order import Order, Positions
 from tfreel.dataset.plan import Stage
 
+_ORDERED_AT_ONCE = 1024  # positions: few are ordered in as much time as one
+
 
 @dataclass(frozen=True, slots=True)
 class Rows(Node):
@@ -45,8 +47,10 @@ class Rows(Node):
         order = _onward(self.order, state)
         at_once = self.elements.rows_at_once if run.ahead else 1
         position = 0
-        with closing(_read(self.elements, _chunks(order, at_once, run.epoch), ahead=run.ahead)) as chunks:
-            for indices, batch in chunks:
+        together = _together(self.elements, order, at_once)
+        chunks = _chunks(order, at_once, run.epoch)
+        with closing(_read(self.elements, chunks, ahead=run.ahead, together=together)) as batches:
+            for indices, batch in batches:
                 for index, row in zip(indices.tolist(), rows_of(batch), strict=True):
                     position += 1
                     yield Step(row, order.mark(position), (Origin(self.elements, index),))
@@ -92,7 +96,8 @@ class Batches(Node):
         order = _onward(self.rows.order, state)
         position = 0
         chunks = _chunks(order, self.batch_size, run.epoch, drop_remainder=self.drop_remainder)
-        with closing(_read(self.rows.elements, chunks, ahead=run.ahead)) as batches:
+        together = _together(self.rows.elements, order, self.batch_size)
+        with closing(_read(self.rows.elements, chunks, ahead=run.ahead, together=together)) as batches:
             for indices, batch in batches:
                 position += len(indices)
                 origins = (Origin(self.rows.elements, indices),)
@@ -136,16 +141,25 @@ def _onward(order: Order, state: Any) -> Order:
 def _chunks(order: Order, size: int, epoch: int, *, drop_remainder: bool = False) -> Iterator[Positions]:
     """What lies below an order, so many at a time."""
     start, end = 0, order.size
+    at_once = -(-_ORDERED_AT_ONCE // size) * size
     while end is None or start < end:
-        stop = start + size if end is None else min(start + size, end)
-        if drop_remainder and stop - start < size:
-            return
-        yield order.at(np.arange(start, stop, dtype=np.uint64), epoch)
+        stop = start + at_once if end is None else min(start + at_once, end)
+        positions = order.at(np.arange(start, stop, dtype=np.uint64), epoch)
+        for begin in range(0, stop - start, size):
+            chunk = positions[begin : begin + size]
+            if drop_remainder and len(chunk) < size:
+                return
+            yield chunk
         start = stop
 
 
+def _together(elements: Elements, order: Order, size: int) -> int:
+    """How many chunks of that size to read together, for they have their records at the same places."""
+    return max(1, elements.together(order.nearby()) // size)
+
+
 def _read(
-    elements: Elements, chunks: Iterator[Positions], *, ahead: bool = True
+    elements: Elements, chunks: Iterator[Positions], *, ahead: bool = True, together: int = 1
 ) -> Generator[tuple[Positions, Any], None, None]:
     """The elements of each chunk, with the chunk itself."""
     if not ahead:
@@ -158,7 +172,7 @@ def _read(
             asked.append(chunk)
             yield chunk
 
-    with closing(elements.batches(noted())) as batches:
+    with closing(elements.batches(noted(), together)) as batches:
         for batch in batches:
             yield asked.popleft(), batch
 

@@ -32,6 +32,9 @@ class Windowed(Order):
     def size(self) -> int | None:
         return self.below.size
 
+    def nearby(self) -> int:
+        return self.window
+
     def at(self, positions: Positions, epoch: int) -> Positions:
         within = _within_windows(positions, self.window, known(self.below), self.seed, epoch)
         return self.below.at(self._across_runs(within, epoch), epoch)
@@ -42,20 +45,19 @@ class Windowed(Order):
         runs, rest = divmod(size, run)
         if runs < 2:
             return positions
-        order = permutation(runs, self.seed, mixed(epoch, -1))
         # The last run may be a short one. It is put between two others, in each epoch elsewhere, so that it
         # has no favourite window either.
         short_begin = (mixed(epoch, -2, self.seed) % (runs + 1)) * run
-        after = positions >= np.uint64(short_begin + rest)
-        in_short = (positions >= np.uint64(short_begin)) & ~after
-        whole = positions - np.where(after, np.uint64(rest), np.uint64(0))
-        whole[in_short] = 0
-        numbers = whole // np.uint64(run)
-        moved = _looked_up(order, numbers)
-        moved -= numbers  # how many runs each goes on; it may wrap around, and does so back again
-        moved *= np.uint64(run)
-        moved += whole
-        moved[in_short] = positions[in_short] - np.uint64(short_begin) + np.uint64(runs * run)
+        first, last = _ends(positions)
+        order = permutation(runs, self.seed, mixed(epoch, -1))
+        if last < short_begin:
+            return _with_runs_moved(positions, order, run)
+        if first >= short_begin + rest:
+            return _with_runs_moved(positions - np.uint64(rest), order, run)
+        before, after = positions < np.uint64(short_begin), positions >= np.uint64(short_begin + rest)
+        moved = positions - np.uint64(short_begin) + np.uint64(runs * run)  # as in the short one
+        moved[before] = _with_runs_moved(positions[before], order, run)
+        moved[after] = _with_runs_moved(positions[after] - np.uint64(rest), order, run)
         return moved
 
 
@@ -76,6 +78,9 @@ class Laned(Order):
     @property
     def size(self) -> int | None:
         return self.below.size
+
+    def nearby(self) -> int:
+        return self.window * self.lanes  # one window of each
 
     def at(self, positions: Positions, epoch: int) -> Positions:
         size, run = known(self.below), max(1, self.window // _PLACES)
@@ -110,22 +115,47 @@ class Laned(Order):
 
 def _within_windows(positions: Positions, window: int, size: int, seed: int, epoch: int) -> Positions:
     """Positions of so many, mixed within windows."""
+    first, last = _ends(positions)
+    if first // window == last // window:  # as with most batches
+        return _within_window(positions, first // window, window, size, seed, epoch)
     moved = np.empty_like(positions)
     windows = positions // np.uint64(window)
     for number in np.unique(windows).tolist():
         inside = windows == number
-        mine = slice(None) if inside.all() else inside  # most batches lie in one window
-        begin = number * window
-        length = min(window, size - begin)
-        order = permutation(length, seed, mixed(epoch, number))
-        moved[mine] = order.take(positions[mine] - np.uint64(begin)) + np.uint64(begin)
+        moved[inside] = _within_window(positions[inside], number, window, size, seed, epoch)
+    return moved
+
+
+def _within_window(
+    positions: Positions, number: int, window: int, size: int, seed: int, epoch: int
+) -> Positions:
+    """Positions that all lie in the window of that number, mixed."""
+    begin = number * window
+    order = permutation(min(window, size - begin), seed, mixed(epoch, number))
+    moved = order.take(positions - np.uint64(begin))
+    moved += np.uint64(begin)
+    return moved
+
+
+def _with_runs_moved(positions: Positions, order: _core.Permutation, run: int) -> Positions:
+    """Positions in runs of so many, where a permutation puts these runs."""
+    numbers = positions // np.uint64(run)
+    moved = _looked_up(order, numbers)
+    moved -= numbers  # how many runs each goes on; it may wrap around, and does so back again
+    moved *= np.uint64(run)
+    moved += positions
     return moved
 
 
 def _looked_up(order: _core.Permutation, numbers: Positions) -> Positions:
     """What a permutation makes of numbers that are mostly the same few: each of these is asked for once."""
-    first, last = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
+    first, last = _ends(numbers)
     if last - first >= len(numbers):
         return order.take(numbers)
     found: Positions = order.take(np.arange(first, last + 1, dtype=np.uint64))[numbers - np.uint64(first)]
     return found
+
+
+def _ends(positions: Positions) -> tuple[int, int]:
+    """The lowest and the highest."""
+    return (int(positions.min()), int(positions.max())) if len(positions) else (0, 0)
