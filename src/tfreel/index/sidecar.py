@@ -135,7 +135,7 @@ def parse_sidecar(content: bytes, path: str) -> tuple[FileIndex, bytes]:
     codec, size, mtime_ns, stream_bytes, count, fingerprint = parse_header(content, path)
     if len(content) < HEADER_BYTES + _CHECK.size:
         _damaged(path, "it is cut off, or not an index")
-    columns = content[HEADER_BYTES : -_CHECK.size]
+    columns = memoryview(content)[HEADER_BYTES : -_CHECK.size]  # large, and therefore never copied
     if len(columns) != count * ROW_BYTES:
         _damaged(path, f"it promises {count:,} records and holds {len(columns) // ROW_BYTES:,}")
     if content[-_CHECK.size :] != _checksum(columns):
@@ -145,9 +145,9 @@ def parse_sidecar(content: bytes, path: str) -> tuple[FileIndex, bytes]:
         size=size,
         mtime_ns=mtime_ns,
         stream_bytes=stream_bytes,
-        offsets=np.frombuffer(columns, "<u8", count).astype(np.uint64),
-        lengths=np.frombuffer(columns, "<u8", count, 8 * count).astype(np.uint64),
-        checksums=np.frombuffer(columns, "<u4", count, 16 * count).astype(np.uint32),
+        offsets=np.frombuffer(columns, "<u8", count).astype(np.uint64, copy=False),
+        lengths=np.frombuffer(columns, "<u8", count, 8 * count).astype(np.uint64, copy=False),
+        checksums=np.frombuffer(columns, "<u4", count, 16 * count).astype(np.uint32, copy=False),
     )
     check_columns(index, path)
     return index, fingerprint
@@ -162,11 +162,13 @@ def check_columns(index: FileIndex, path: str) -> None:
     end = index.stream_bytes
     if not stream_fits(index):
         _damaged(path, "its stream is not one that a file of this size can hold")
-    if (index.offsets > end).any() or (index.lengths > end).any():  # from here on sums cannot overflow
+    # From here on sums cannot overflow.
+    if max(index.offsets.max(initial=0), index.lengths.max(initial=0)) > end:
         _damaged(path, "it places records past the end of the file")
-    starts = np.append(index.offsets, np.uint64(end))
-    ends = np.insert(index.offsets + index.lengths + np.uint64(_FRAME_BYTES), 0, 0)
-    if (starts != ends).any():
+    ends = index.offsets + index.lengths
+    ends += np.uint64(_FRAME_BYTES)
+    first, last = (index.offsets[0], ends[-1]) if len(index) else (0, 0)
+    if first != 0 or last != end or not np.array_equal(index.offsets[1:], ends[:-1]):
         _damaged(path, "it leaves gaps between records, lets them overlap or ends before the file does")
 
 
@@ -223,7 +225,7 @@ def cached_path(data_path: str) -> str:
     return os.path.join(home, "index", name + INDEX_SUFFIX)
 
 
-def _checksum(data: bytes) -> bytes:
+def _checksum(data: bytes | memoryview) -> bytes:
     return _CHECK.pack(_core.mask_crc(_core.crc32c(data)))
 
 
