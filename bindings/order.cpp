@@ -29,8 +29,8 @@ nb::object take(const Permutation& permutation, const Array<std::uint64_t>& posi
   const auto wanted = span_of(positions);
   return new_array<std::uint64_t>(wanted.size(), [&](std::span<std::uint64_t> out) {
     std::ranges::copy(wanted, out.begin());
-    const auto last = std::ranges::max_element(out);
-    if (last != out.end() && *last >= permutation.size())
+    const auto highest = std::ranges::max_element(out);
+    if (highest != out.end() && *highest >= permutation.size())
       throw nb::index_error("position out of range");
     permutation.apply(out);
   });

@@ -47,6 +47,9 @@ class BoundShards {
   std::shared_ptr<Shards> shards_;
 };
 
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kThreadBytes = std::size_t{4} << 20;  // enough to work with
+
 class BoundPipeline {
  public:
   BoundPipeline(nb::typed<nb::object, BoundShards> shards,
@@ -56,7 +59,8 @@ class BoundPipeline {
     pipeline_ = std::make_unique<Pipeline>(
         std::make_unique<BatchReader>(nb::cast<const BoundShards&>(shards_).shards(),
                                       copy_of(features), sequences, threads),
-        PipelineOptions{.threads = threads});
+        PipelineOptions{.threads = threads,
+                        .most_bytes = std::max(kMostBytes, threads * kThreadBytes)});
   }
 
   ~BoundPipeline() {

@@ -33,7 +33,7 @@ class BatchReader {
   std::span<const FeatureSpec> features() const noexcept { return features_; }
 
   ReadPlan plan(std::span<const std::uint64_t> positions) const {
-    return plan_batch(*shards_, positions);
+    return plan_records(*shards_, positions);
   }
 
   // Payloads in the order of their positions, and what they lie in: a buffer, or files in memory.

@@ -44,6 +44,12 @@ struct Column {
   Buffer<std::uint8_t> present;        // a bit for each row, the lowest first
   std::size_t rows = 0;
   std::size_t absent = 0;  // rows without it
+
+  std::size_t bytes() const noexcept {
+    const std::size_t offsets = value_offsets.size() + unit_offsets.size() + step_offsets.size();
+    return (ints.size() + offsets) * sizeof(std::int64_t) + floats.size() * sizeof(float) +
+           data.size() + present.size();
+  }
 };
 
 // What is wrong with a record.

@@ -7,6 +7,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -17,6 +18,14 @@
 namespace tfreel {
 namespace {
 
+std::size_t bytes_of(const Pipeline::Batch& batch) noexcept {
+  std::size_t bytes = 0;
+  if (batch) {
+    for (const Column& column : *batch) bytes += column.bytes();
+  }
+  return bytes;
+}
+
 // Batches that were submitted together.
 struct Job {
   Job(std::vector<std::uint64_t> all_positions, std::vector<std::size_t> all_sizes)
@@ -24,12 +33,13 @@ struct Job {
     made.reserve(count);  // where they are made, nothing may fail
   }
 
+  bool is_awaited() const noexcept { return taken == made.size(); }
+
   std::vector<std::uint64_t> positions;
   std::vector<std::size_t> sizes;
   std::size_t count;                  // of batches
   std::vector<Pipeline::Batch> made;  // so far
   std::size_t taken = 0;              // of these
-  std::size_t bytes = 0;              // of records, once they are being read
 };
 
 }  // namespace
@@ -70,17 +80,16 @@ class Pipeline::State {
 
   std::optional<Batch> take(std::chrono::milliseconds longest) {
     std::unique_lock lock(mutex_);
-    const auto is_ready = [this] {
-      return !jobs_.empty() && jobs_.front().taken < jobs_.front().made.size();
-    };
+    const auto is_ready = [this] { return !jobs_.empty() && !jobs_.front().is_awaited(); };
     if (!ready_.wait_for(lock, longest, is_ready)) return {};
     Job& job = jobs_.front();
     Batch batch = std::move(job.made[job.taken++]);
     --batches_;
-    if (job.taken < job.count) return batch;
-    bytes_ -= job.bytes;
-    jobs_.pop_front();
-    --begun_;
+    bytes_ -= bytes_of(batch);
+    if (job.taken == job.count) {
+      jobs_.pop_front();
+      --begun_;
+    }
     lock.unlock();
     room_.notify_all();
     return batch;
@@ -108,26 +117,46 @@ class Pipeline::State {
   }
 
   void make(Job& job) {
-    const auto sizes = std::move(job.sizes);  // the job is gone as soon as its last batch is taken
-    const auto fetched = attempt([&] { return fetch(job); });
-    std::span<const Bytes> rest;
-    if (fetched) rest = fetched->records;
+    // The job is gone as soon as its last batch is taken.
+    const auto positions = std::move(job.positions);
+    const auto sizes = std::move(job.sizes);
+    make(job, positions, sizes);
+  }
+
+  // Makes batches together; if that is too much, or one of them is bad, in two halves.
+  void make(Job& job, std::span<const std::uint64_t> positions,
+            std::span<const std::size_t> sizes) {
+    if (stopped_ || make_together(job, positions, sizes)) return;
+    if (sizes.size() == 1) return finish(job, {});
+    const auto half = sizes.first(sizes.size() / 2);
+    const auto records = std::accumulate(half.begin(), half.end(), std::size_t{0});
+    make(job, positions.first(records), half);
+    make(job, positions.subspan(records), sizes.subspan(half.size()));
+  }
+
+  // False if it made none.
+  bool make_together(Job& job, std::span<const std::uint64_t> positions,
+                     std::span<const std::size_t> sizes) {
+    const auto plan = attempt([&] { return std::optional(reader_->plan(positions)); });
+    if (!plan || (sizes.size() > 1 && plan->bytes > share())) return false;
+    await_room(job, plan->bytes);
+    const auto fetched = attempt([&] { return reader_->fetch(*plan, stopped_); });
+    if (fetched) parse(job, fetched->records, sizes);
+    give_back(plan->bytes);
+    return fetched.has_value();
+  }
+
+  void parse(Job& job, std::span<const Bytes> records, std::span<const std::size_t> sizes) {
     for (const std::size_t size : sizes) {
+      await_room(job, 0);
       if (stopped_) return;
-      Batch batch;
-      if (fetched) {
-        batch = attempt([&] { return reader_->parse(rest.first(size)); });
-        rest = rest.subspan(size);
-      }
-      finish(job, std::move(batch));
+      finish(job, attempt([&] { return reader_->parse(records.first(size)); }));
+      records = records.subspan(size);
     }
   }
 
-  std::optional<BatchReader::Fetched> fetch(Job& job) {
-    const ReadPlan plan = reader_->plan(job.positions);
-    await_room(job, plan.bytes);
-    return reader_->fetch(plan, stopped_);
-  }
+  // What a thread may read together: so that there is room for all threads, and for what they made.
+  std::size_t share() const noexcept { return options_.most_bytes / (options_.threads + 2); }
 
   // What a function returns; nothing if it throws.
   template <typename Function>
@@ -139,19 +168,27 @@ class Pipeline::State {
     }
   }
 
-  // Waits until a job may hold so many bytes. The first one may hold any number: all wait for it.
-  void await_room(Job& job, std::size_t bytes) {
+  // Waits until a job may hold so many bytes more. What everybody waits for may hold any number.
+  void await_room(const Job& job, std::size_t bytes) {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] {
-      return stopped_ || &job == &jobs_.front() ||
+      return stopped_ || (&job == &jobs_.front() && job.is_awaited()) ||
              (bytes <= options_.most_bytes && bytes_ <= options_.most_bytes - bytes);
     });
-    job.bytes = bytes;
     bytes_ += bytes;
+  }
+
+  void give_back(std::size_t bytes) {
+    {
+      const std::scoped_lock lock(mutex_);
+      bytes_ -= bytes;
+    }
+    room_.notify_all();
   }
 
   void finish(Job& job, Batch batch) {
     const std::scoped_lock lock(mutex_);
+    bytes_ += bytes_of(batch);
     job.made.push_back(std::move(batch));
     if (&job == &jobs_.front()) ready_.notify_one();
   }
@@ -160,12 +197,12 @@ class Pipeline::State {
   PipelineOptions options_;
   std::mutex mutex_;
   std::condition_variable work_;   // there is a job to begin
-  std::condition_variable room_;   // there is more room, or another first job
-  std::condition_variable ready_;  // the first job is ready
+  std::condition_variable room_;   // there is more room, or something else is waited for
+  std::condition_variable ready_;  // the first job has a batch that was not taken
   std::deque<Job> jobs_;           // that were submitted and not taken to the end
   std::size_t begun_ = 0;          // how many of them, from the front
   std::size_t batches_ = 0;        // that they all have, and nobody has taken
-  std::size_t bytes_ = 0;          // of records that they hold
+  std::size_t bytes_ = 0;          // of records in work, and of columns that nobody has taken
   std::atomic<bool> stopped_ = false;
   std::vector<std::thread> threads_;
 };

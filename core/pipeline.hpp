@@ -1,7 +1,7 @@
 // Batches made ahead of their consumer, by threads that belong to the pipeline and end with it.
 //
 // Whoever takes batches decides how many to submit ahead; the pipeline sees to it that, whatever
-// their number, only so many bytes of records are in work or waiting to be taken.
+// their number, only so many bytes are in work or waiting to be taken.
 #pragma once
 
 #include <sys/types.h>
@@ -20,8 +20,8 @@ namespace tfreel {
 
 struct PipelineOptions {
   std::size_t threads = 1;
-  // What was submitted is not begun while what was before it, and was not taken yet, has so many
-  // bytes of records together with it. The first always is.
+  // Nothing is read or parsed while records in work and columns that nobody has taken have so many
+  // bytes together with it; but for what everybody waits for.
   std::size_t most_bytes = std::size_t{64} << 20;
 };
 

@@ -13,7 +13,7 @@ constexpr std::uint64_t kLargestGap = 2048;
 
 struct Pick {
   std::uint64_t position;  // in the set
-  std::size_t row;         // in the batch
+  std::size_t row;         // among those that are wanted
 };
 
 std::vector<Pick> in_order_of_reading(std::span<const std::uint64_t> positions) {
@@ -74,7 +74,7 @@ class Planner {
     if (length > size || size - length < kFrameOverhead || offset > size - length - kFrameOverhead)
       throw std::length_error("index claims more than its file has");
     if (length > std::numeric_limits<std::size_t>::max() - plan_.bytes - gap - kFrameOverhead)
-      throw std::length_error("a batch larger than memory");
+      throw std::length_error("more records than memory holds");
     const std::size_t position = plan_.bytes + gap;
     plan_.entries.push_back({offset, length, position, shard.index.checksums[record]});
     plan_.bytes = position + length + kFrameOverhead;
@@ -86,7 +86,7 @@ class Planner {
 
 }  // namespace
 
-ReadPlan plan_batch(const Shards& shards, std::span<const std::uint64_t> positions) {
+ReadPlan plan_records(const Shards& shards, std::span<const std::uint64_t> positions) {
   Planner planner(shards, positions.size());
   for (const Pick& pick : in_order_of_reading(positions)) planner.add(pick);
   return planner.take();

@@ -225,6 +225,60 @@ def test_large_batches_are_not_all_held_at_once(tmp_path: Path) -> None:
     assert left == 19
 
 
+WIDE = """
+import sys, time
+import tfreel
+
+def peak_bytes():
+    with open("/proc/self/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) << 10
+
+wide = {"wide": tfreel.FixedLenFeature([4096], "float32", default_value=[0.0] * 4096)}
+ds = tfreel.Dataset(sys.argv[1], wide, threads=2).shuffle(seed=1, window=20_000)
+batches = iter(ds.batch(32))
+before = peak_bytes()
+for _ in range(300):
+    next(batches)
+time.sleep(0.5)  # for what is made ahead
+print(peak_bytes() - before)
+"""
+
+
+def test_columns_that_are_larger_than_their_records_are_not_made_far_ahead(tmp_path: Path) -> None:
+    with tfreel.Writer(tmp_path / "a.tfrecord", durable=False) as out:
+        out.write_many({"n": i} for i in range(20_000))
+    command = [sys.executable, "-c", WIDE, os.fspath(tmp_path / "a.tfrecord")]
+    peak = int(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert peak < 140 << 20  # all columns of a window take 320 MiB
+
+
+FEW = """
+import sys, time
+import tfreel
+
+def bytes_read():
+    with open("/proc/self/io", encoding="ascii") as file:
+        return int(next(line for line in file if line.startswith("rchar")).split()[1])
+
+ds = tfreel.Dataset(sys.argv[1], {"n": tfreel.FixedLenFeature([], "int64")}, threads=2)
+batches = iter(ds.shuffle(seed=1, window=20_000).batch(32))
+before = bytes_read()
+for _ in range(12):
+    next(batches)
+time.sleep(0.5)
+print(bytes_read() - before)
+"""
+
+
+def test_who_wants_a_few_batches_does_not_read_a_window(tmp_path: Path) -> None:
+    with tfreel.Writer(tmp_path / "a.tfrecord", durable=False) as out:
+        out.write_many({"n": i, "rest": b"." * 400} for i in range(20_000))
+    command = [sys.executable, "-c", FEW, os.fspath(tmp_path / "a.tfrecord")]
+    env = {**os.environ, "TFREEL_HELD_BYTES": "0"}
+    read = int(subprocess.run(command, capture_output=True, check=True, env=env).stdout)
+    assert read < 8 * 12 * 32 * 450
+
+
 CALLS = """
 import sys
 import tfreel

@@ -230,7 +230,7 @@ bool plan_is_refused(std::uint64_t size, const std::vector<std::uint64_t>& offse
   std::vector<std::uint64_t> picks;
   for (std::size_t i = 0; i < offsets.size(); ++i) picks.push_back(i);
   try {
-    plan_batch(Shards({{"", {size, 0}, {offsets, lengths, checksums}}}), picks);
+    plan_records(Shards({{"", {size, 0}, {offsets, lengths, checksums}}}), picks);
   } catch (const std::length_error&) {
     return true;
   }

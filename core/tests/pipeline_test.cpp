@@ -120,17 +120,21 @@ TEST(batches_that_are_submitted_together_come_one_by_one) {
   }
 }
 
-TEST(what_cannot_be_read_spoils_all_that_was_submitted_with_it) {
+TEST(a_bad_batch_spoils_none_that_was_submitted_with_it) {
   ShardSet set(3, 100);
   set[1].damage(50);
   Pipeline pipeline(reader(set), {.threads = 2});
   const Positions good{3, 140, 299};
-  submit_together(pipeline, {good, {150}, good});
-  submit_together(pipeline, {good, good});
-  submit_together(pipeline, {good, {300}});
-  for (std::size_t i = 0; i < 3; ++i) CHECK(!take(pipeline));
-  for (std::size_t i = 0; i < 2; ++i) CHECK(holds(take(pipeline), good));
-  for (std::size_t i = 0; i < 2; ++i) CHECK(!take(pipeline));
+  const Positions damaged{7, 150};
+  const Positions nowhere{300};
+  const std::vector<Positions> batches{good, damaged, good, good, {}, nowhere, damaged, good};
+  for (std::size_t i = 0; i < 3; ++i) submit_together(pipeline, batches);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (const Positions& batch : batches) {
+      const bool bad = batch == damaged || batch == nowhere;
+      CHECK(bad ? !take(pipeline) : holds(take(pipeline), batch));
+    }
+  }
 }
 
 TEST(a_file_that_is_gone_is_a_bad_batch) {
@@ -191,6 +195,10 @@ TEST(a_pipeline_that_is_dropped_does_not_finish_its_work) {
   {
     Pipeline pipeline(reader(set), {.threads = 2});
     for (std::size_t i = 0; i < 4000; ++i) submit(pipeline, any_positions(random, 1000, 1000));
+  }
+  {
+    Pipeline pipeline(reader(set), {.threads = 2});
+    submit_together(pipeline, std::vector<Positions>(4000, any_positions(random, 1000, 1000)));
   }
   CHECK(steady_clock::now() - start < std::chrono::seconds(5));
 }

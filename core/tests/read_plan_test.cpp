@@ -25,13 +25,13 @@ std::size_t count_reads(const ReadPlan& plan) {
 }
 
 std::size_t reads_for(const ShardSet& set, const Positions& positions) {
-  return count_reads(plan_batch(Shards(set.shards()), positions));
+  return count_reads(plan_records(Shards(set.shards()), positions));
 }
 
 template <typename Error>
 bool refuses(const std::vector<Shard>& shards, const Positions& positions) {
   try {
-    plan_batch(Shards(shards), positions);
+    plan_records(Shards(shards), positions);
   } catch (const Error&) {
     return true;
   }
@@ -40,7 +40,7 @@ bool refuses(const std::vector<Shard>& shards, const Positions& positions) {
 
 TEST(a_plan_reads_from_front_to_back_and_knows_the_rows) {
   const ShardSet set(3, 10);
-  const ReadPlan plan = plan_batch(Shards(set.shards()), Positions{25, 3, 14, 20, 3});
+  const ReadPlan plan = plan_records(Shards(set.shards()), Positions{25, 3, 14, 20, 3});
   CHECK(plan.picks == (Positions{3, 3, 4, 0, 5}));
   CHECK_EQ(plan.parts.size(), 3u);
   CHECK_EQ(plan.parts[2].shard, 2u);
@@ -65,7 +65,7 @@ TEST(records_far_from_each_other_are_read_one_by_one_and_once) {
   const ShardSet set(1, 10, 5000);
   CHECK_EQ(reads_for(set, {8, 0, 4, 8, 2, 6, 0}), 5u);
   CHECK_EQ(reads_for(set, {8, 0, 4, 7}), 3u);
-  const ReadPlan plan = plan_batch(Shards(set.shards()), Positions{8, 0, 8});
+  const ReadPlan plan = plan_records(Shards(set.shards()), Positions{8, 0, 8});
   CHECK_EQ(plan.entries[1].position, plan.entries[2].position);
   CHECK_EQ(plan.bytes, plan.entries[2].position + plan.entries[2].length + kFrameOverhead);
 }

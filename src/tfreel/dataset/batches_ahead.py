@@ -53,7 +53,7 @@ class BatchesAhead(Iterator[Any]):
             build: Makes a batch out of what the pipeline gives, and the number of rows.
             read: Gives a batch without a pipeline, or says what is wrong with it.
             depth: How often to ask the pipeline before it has given anything.
-            together: For how many batches to ask at once, in the end: the first ones are wanted soon.
+            together: For how many batches to ask at once, after a while.
         """
         self._chunks = chunks
         self._start = start
@@ -61,7 +61,7 @@ class BatchesAhead(Iterator[Any]):
         self._read = read
         self._depth = depth
         self._most_together = together
-        self._together = 1
+        self._given = 0
         self._waiting: deque[Positions] = deque()  # what the pipeline was asked for, and has not given yet
         self._pipeline: Ahead | None = None
         self._process = -1
@@ -79,6 +79,7 @@ class BatchesAhead(Iterator[Any]):
         except Exception:
             del self._waiting[0]
             raise
+        self._given += 1
         del self._waiting[0]  # not by a call, after which Ctrl-C could strike, and the batch be lost
         return batch
 
@@ -98,15 +99,17 @@ class BatchesAhead(Iterator[Any]):
         if forked or (self._pipeline is not None and len(self._pipeline) != len(self._waiting)):
             self._pipeline = self._start()
             self._process = os.getpid()
+            self._given = 0
 
     def _ask(self, pipeline: Ahead) -> None:
-        groups = self._depth - len(self._waiting) // self._together
-        self._waiting.extend(islice(self._chunks, groups * self._together))
+        # The first ones shall come soon, and who wants a few does not wait for many to be read.
+        together = min(1 + self._given, self._most_together)
+        groups = max(0, self._depth - len(self._waiting) // together)
+        self._waiting.extend(islice(self._chunks, groups * together))
         if len(self._waiting) == 1 and not len(pipeline):
             return  # the only one is read sooner than a thread has started
-        while group := list(islice(self._waiting, len(pipeline), len(pipeline) + self._together)):
-            pipeline.submit(group)
-        self._together = min(2 * self._together, self._most_together)
+        while (asked := len(pipeline)) < len(self._waiting):
+            pipeline.submit(list(islice(self._waiting, asked, asked + together)))
 
     def _first(self) -> Any:
         chunk = self._waiting[0]

@@ -141,6 +141,9 @@ class Dealt(Order):
     def size(self) -> int | None:
         return self.deal.size
 
+    def nearby(self) -> int:
+        return min((part.nearby() for part in self.parts), default=1)
+
     def at(self, positions: Positions, epoch: int) -> Positions:
         owners, inner = self.deal.at(positions, epoch)
         found = np.empty_like(positions)

@@ -19,8 +19,11 @@ from tfreel.errors import DecodeError, FeatureError
 from tfreel.index.access import Records
 
 _ENOUGH_BYTES = 1 << 20
-_TOGETHER_BYTES = 8 << 20  # of batches that are read together
+_TOGETHER_BYTES = 8 << 20  # of batches that are read together, about
 _AHEAD_BYTES = 32 << 20  # of all of these that are read ahead
+_AHEAD_BYTES_PER_THREAD = 2 << 20  # or so much, if there are many threads
+_MOST_TOGETHER = 256  # batches: each is something to keep, however small
+_PLACE_BYTES = 100  # what has to be known of a record while it is read
 _BATCHES_AHEAD = 2  # besides those that threads are at
 _FAR_BATCHES_AHEAD = 256  # that are known of; how many are fetched depends on their size
 
@@ -59,8 +62,9 @@ class Elements:
 
     def together(self, positions: int) -> int:
         """How many records to read together, of positions in a row that have theirs at a few places."""
-        most = min(_TOGETHER_BYTES, _AHEAD_BYTES // (self.threads + _BATCHES_AHEAD))
-        return min(positions, int(most / self.record_bytes))
+        ahead = max(_AHEAD_BYTES, self.threads * _AHEAD_BYTES_PER_THREAD)
+        most = min(_TOGETHER_BYTES, ahead // (self.threads + _BATCHES_AHEAD))
+        return min(positions, int(most / (self.record_bytes + _PLACE_BYTES)))
 
     def batches(self, chunks: Iterator[Positions], together: int = 1) -> BatchesAhead:
         """What `batch` gives for each chunk, read ahead where that is possible, so many of them together."""
@@ -81,7 +85,7 @@ class Elements:
             build=asked.build,
             read=self.batch,
             depth=self.threads + _BATCHES_AHEAD,
-            together=together,
+            together=min(together, _MOST_TOGETHER),
         )
 
     def batch(self, indices: Positions) -> Any:

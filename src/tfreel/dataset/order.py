@@ -347,7 +347,7 @@ def known(order: Order) -> int:
     return order.size
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)  # of lanes and windows, a few kilobytes each
 def permutation(size: int, seed: int, epoch: int) -> _core.Permutation:
     """The order of so many in an epoch."""
     return _core.Permutation(size, seed & _MASK, epoch & _MASK)
