@@ -383,7 +383,19 @@ def test_info_knows_sets_codecs_and_manifests(tmp_path: Path) -> None:
     assert found["manifests"] == [str(tmp_path / "set.tfrecord.gz.manifest.json")]
     page = run("info", "--table", tmp_path / "set-*.tfrecord.gz").stdout
     assert "10; 3 to 4 in a file" in page
-    assert re.search(r"size .* of gzip; .* inflated, \d+\.\d\d : 1", page)
+    assert re.search(r"size .* of gzip; .* inflated, \d+\.\d\d : 1 *$", page, re.MULTILINE)
+    tfreel.save(tmp_path / "plain.tfrecord", [{"x": 1}])
+    page = run("info", "--table", tmp_path / "set-*.tfrecord.gz", tmp_path / "plain.tfrecord").stdout
+    assert re.search(r"size .*B, partly gzip; .* inflated, \d+\.\d\d : 1 in all", page)
+
+
+def test_info_of_a_file_of_another_kind_promises_nothing(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("id,name,age\n1,cat,3\n2,dog,4\n")
+    found = run("info", "--table", tmp_path / "table.csv")
+    assert found.exit_code == 1
+    assert "it looks like CSV text" in found.stderr
+    assert "repair" not in found.stderr
+    assert "makes one" not in found.stdout
 
 
 def test_info_counts_from_indexes_where_there_are_some(cats: Path, others: Path) -> None:

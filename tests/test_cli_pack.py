@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,10 +14,15 @@ from click.testing import CliRunner, Result
 
 import tfreel
 from tfreel.cli import main
+from tfreel.cli.failures import tell
 from tfreel.cli.packing_bar import PackingBar
 from tfreel.packing.report import Progress
 
+from drawn import jpeg, put
 from photos import photo_folder, picture
+
+# Of what the shell has no option for, what it never says, and what is said of pandas.
+ONLY_PYTHON = ("annotations= names", "config= names", "header= names", "embed= needs root=", "index=False")
 
 
 def run(*args: object) -> Result:
@@ -87,7 +95,26 @@ def test_bad_data_is_exit_code_1_and_names_the_way_out(photos: Path, tmp_path: P
         (["photos", "photos"], "holds other files"),
         (["photos", "out", "--kind", "csv2"], "is not known"),
         (["empty", "out"], "there are no files in it; --kind says what it is"),
-        (["photos", "out", "--labels", "nowhere.csv"], "nor a table that exists"),
+        (["photos", "out", "--labels", "nowhere.csv"], "--labels 'nowhere.csv' is neither"),
+        (["photos", "out", "--labels", "regex:("], "'regex:(' holds no pattern: missing )"),
+        (["photos", "out", "--group", "regex:("], "'regex:(' holds no pattern: missing )"),
+        (["photos", "out", "--group", "regex:(x)"], "apple/0.png: the pattern '(x)' finds nothing"),
+        (["people.csv", "out", "--group", "regex:(.*)"], "--group regex:… goes by the names of items"),
+        (["people.csv", "out", "--group", "nope"], "no feature is called 'nope'; there are 'age', 'name'"),
+        (["people.csv", "out", "--stratify", "nope"], "no feature is called 'nope'; there are 'age', 'name'"),
+        (["people.csv", "out", "--rename", "nope=x"], "no feature is called 'nope'; there are 'age', 'name'"),
+        (["a.tfrecord", "out", "--label", "nope"], "no feature is called 'nope'; there are 'x'"),
+        (
+            ["photos", "out", "--label", "x"],
+            "'--label' is no option for the kind 'images': did you mean '--l",
+        ),
+        (["photos", "out", "--task", "detection"], "there are --store, --resize, --to, --quality, --mode"),
+        (
+            ["people.csv", "out", "--resize", "8x8"],
+            "'--resize' is no option for the kind 'csv': there are --",
+        ),
+        (["photos", "out", "--kind", "csv"], "is a folder or an archive, and a source of the kind 'csv' is"),
+        (["people.csv", "out", "--kind", "table"], "a source of the kind 'table' is an object in Python"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_2(
@@ -95,9 +122,12 @@ def test_mistakes_are_one_line_and_exit_2(
 ) -> None:
     monkeypatch.chdir(photos.parent)
     os.mkdir("empty")
+    Path("people.csv").write_text("name,age\nAnn,31\nBob,44\n")
+    tfreel.save("a.tfrecord", [{"x": 1}])
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+    assert "internal error" not in result.stderr
     assert result.stderr.count("\n") == 1
     assert not os.path.exists("out")
 
@@ -111,6 +141,39 @@ def test_options_for_pictures_reach_them(photos: Path, tmp_path: Path) -> None:
     assert "file" in row
     folder = json.loads((out / "dataset.json").read_text())
     assert folder["classes"] == [{"id": 0, "name": "orange"}, {"id": 1, "name": "apple"}]
+
+
+def test_advice_is_spelled_as_in_the_shell(tmp_path: Path) -> None:
+    root = put(tmp_path / "yolo", {"images/a.jpg": jpeg(), "labels/a.txt": "0 0.9 0.5 0.5 0.1\n"})
+    refused = run(root, tmp_path / "out")
+    assert refused.exit_code == 1
+    assert "outside of its picture of 20 × 10; --clip cuts it off there; --on-error skip" in refused.stderr
+    assert run(root, tmp_path / "out", "--clip").exit_code == 0
+
+
+def test_no_advice_is_left_as_python_spells_it(capsys: pytest.CaptureFixture[str]) -> None:
+    rooms = [Path(str(tfreel.__file__)).parent / room for room in ("packing", "unpacking")]
+    programs = [path.read_text() for room in rooms for path in sorted(room.rglob("*.py"))]
+    spelled = re.compile(r"\b[a-z_]+=(True|False|[\"'\[ ;,]|$)")
+    advice = [text for program in programs for text in texts_in(ast.parse(program)) if spelled.search(text)]
+    assert len(advice) > 20
+    for text in advice:
+        tell(text)
+    told = capsys.readouterr().err
+    for known in ONLY_PYTHON:
+        told = told.replace(known, "")
+    assert [line for line in told.splitlines() if spelled.search(line)] == []
+
+
+def texts_in(node: ast.AST) -> Iterator[str]:
+    """All texts of a program but docstrings, with 'x' in the place of what is filled in."""
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "'x'" for part in node.values)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        for child in ast.iter_child_nodes(node):
+            yield from texts_in(child)
 
 
 def test_nothing_is_replaced_without_force(photos: Path, tmp_path: Path) -> None:

@@ -121,8 +121,6 @@ def test_splits_by_what_is_no_feature_or_no_single_value_are_refused(ds: Dataset
         ds.split(0.5, 0.5, by="n", stratify="n")
     with pytest.raises(TypeError, match="stratify= reads a feature of the records: use it before batch"):
         ds.batch(3).split(0.5, 0.5, stratify="n")
-    with pytest.raises(ValueError, match="at least 2 folds"):
-        ds.folds(1)
     columns = Dataset(path, columns=["x"])  # the label need not be among what is read
     assert len(columns.split(0.5, 0.5, seed=1, stratify="c")[0]) in (51, 52)
 

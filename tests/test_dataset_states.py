@@ -182,6 +182,12 @@ def test_a_state_that_counts_what_a_rank_has_seen_is_only_good_for_as_many_ranks
 # Not the right state ----------------------------------------------------------------------------------------
 
 
+def test_a_state_of_a_sample_is_only_good_for_what_was_balanced(ds: Dataset) -> None:
+    state = iter(ds.sample(balance="c", seed=1)).state_dict()
+    with pytest.raises(tfreel.StateError, match="where this one has “103 drawn, n balanced"):
+        iter(ds.sample(balance="n", seed=1)).load_state_dict(state)
+
+
 def test_states_of_other_plans_and_other_data_are_refused(ds: Dataset, tmp_path: Path) -> None:
     state = iter(ds.shuffle(seed=1)).state_dict()
     tfreel.save(tmp_path / "other", {"n": range(COUNT)})

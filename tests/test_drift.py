@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,16 @@ def test_the_command_compares_versions(tmp_path: Path) -> None:
     assert "not alike: 1 difference; 2 parts" in table.stdout
     assert run("validate", new, "--against", old, "--threshold", "0.3").exit_code == 0
     assert run("validate", new, "--against", new).exit_code == 0
+
+
+def test_the_command_says_what_chance_is_allowed_in_small_parts(tmp_path: Path) -> None:
+    old = saved(tmp_path / "old.tfrecord", [{"label": i % 2} for i in range(10)])
+    new = saved(tmp_path / "new.tfrecord", [{"label": i % 3 % 2} for i in range(10)])
+    result = run("validate", new, "--against", old, "--threshold", "0.05", "--table")
+    assert result.exit_code == 0
+    found = re.search(r"alike; 2 parts; (0\.\d+) at most, where (0\.\d+) is allowed", result.stdout)
+    assert found is not None
+    assert 0.05 < float(found[1]) <= float(found[2])
 
 
 def test_the_command_compares_shards(tmp_path: Path) -> None:

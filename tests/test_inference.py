@@ -120,6 +120,7 @@ def test_numbers_that_are_not_finite_stand_apart() -> None:
         ([b"\0" * 5, b"\0\1"], "binary, 2…5 bytes"),
         ([b"\0a", "text"], "binary (1) or text (1), 2…4 bytes"),
         ([jpeg(320, 240), jpeg(640, 480), jpeg(400, 300)], "JPEG, 320×240…640×480"),
+        ([jpeg(320, 240), jpeg(100, 500)], "JPEG, 100×240…320×500"),
         ([jpeg(), png()], "JPEG (1) or PNG (1), 640×480"),
         ([tensor_proto(1, [2, 3], bytes(24))] * 2, "serialized tensor, float32 2×3"),
         ([tensor_proto(1, [2], bytes(8)), tensor_proto(1, [3], bytes(12))], "serialized tensor, float32"),

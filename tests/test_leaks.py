@@ -123,6 +123,15 @@ def test_any_feature_with_bytes_can_be_compared_and_empty_values_do_not_count() 
     assert leaks("a.tfrecord", "b.tfrecord").ok
 
 
+def test_a_feature_that_no_record_has_is_an_error_and_no_all_clear() -> None:
+    write("a.tfrecord", [{"text": "one"}, {"text": "two"}])
+    write("b.tfrecord", [{"text": "two"}])
+    with pytest.raises(ValueError, match="no record has a value of feature 'txt': nothing was compared"):
+        leaks("a.tfrecord", "b.tfrecord", features=["text", "txt"])
+    write("none.tfrecord", [])
+    assert leaks("none.tfrecord", features=["text"]).ok
+
+
 def test_a_feature_of_numbers_is_an_error_that_names_the_record() -> None:
     write("a.tfrecord", [{"x": b"bytes"}, {"x": 3}])
     with pytest.raises(tfreel.FeatureMismatchError, match=r"record 1 of a\.tfrecord"):
@@ -376,7 +385,11 @@ def test_the_command_lists_leaks_and_exits_with_1() -> None:
     lines = run("--csv", "--no-near", "train.tfrecord", "test.tfrecord").stdout.splitlines()
     assert lines[1] == "value,image/encoded,0,train,train.tfrecord,2,test,test.tfrecord,1"
     assert len(lines) == 2
-    assert run("--features", "nothing", "train.tfrecord", "test.tfrecord").returncode == 0
+    done = run("--features", "nothing", "train.tfrecord", "test.tfrecord")
+    assert done.returncode == 2
+    assert "no record has a value of feature 'nothing'" in done.stderr
+    write("other.tfrecord", [row(coded(photo(9)))])
+    assert run("train.tfrecord", "other.tfrecord").returncode == 0
 
 
 def test_the_command_shows_hostile_names_harmlessly() -> None:

@@ -16,6 +16,7 @@ import pytest
 from google.protobuf import json_format, text_format
 from google.protobuf.message import DecodeError, Message
 
+from tfreel import tf
 from tfreel.examples import messages
 from tfreel.examples.messages import (
     BytesList,
@@ -310,7 +311,9 @@ BOOL_DOORS: list[Callable[[Any], Int64List]] = [
 
 
 @pytest.mark.parametrize("door", BOOL_DOORS)
-@pytest.mark.parametrize("flag", [True, False, np.True_, np.False_])
+@pytest.mark.parametrize(
+    "flag", [True, False, np.True_, np.False_, np.array(True), tf.constant(True), tf.constant(False)]
+)
 def test_int64_list_takes_bools_as_integers_through_every_door(
     door: Callable[[Any], Int64List], flag: Any
 ) -> None:
@@ -321,7 +324,15 @@ def test_int64_list_takes_bools_as_integers_through_every_door(
 
 
 def test_bools_and_integers_mix() -> None:
-    assert Int64List(value=[2, True, np.int32(3), np.False_]).value == [2, 1, 3, 0]
+    mixed = [2, True, np.int32(3), np.False_, tf.constant(4), tf.constant(True)]
+    assert Int64List(value=mixed).value == [2, 1, 3, 0, 4, 1]
+    assert Int64List(value=tf.constant([True, False])).value == [1, 0]
+
+
+@pytest.mark.parametrize("flags", [np.array([True]), tf.constant([True]), tf.ragged.constant([[True]])])
+def test_several_bools_are_no_integer(flags: Any) -> None:
+    with pytest.raises(TypeError):
+        Int64List(value=[flags])
 
 
 def test_a_bool_does_not_hide_a_bad_neighbour() -> None:

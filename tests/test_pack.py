@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -17,9 +18,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tfreel
+from tfreel.packing.kinds import OptionError
 from tfreel.packing.report import Progress
 
 from photos import photo_folder, picture
@@ -85,6 +88,41 @@ def test_a_picture_with_the_wrong_suffix_is_packed_and_said(photos: Path, tmp_pa
     report = tfreel.pack(photos, tmp_path / "out")
     assert [(remark.name, remark.text) for remark in report.remarks] == [
         ("apple/odd.jpg", "is a PNG file, whatever its name says")
+    ]
+
+
+@pytest.mark.parametrize("form", ["jpeg", "png"])
+def test_a_picture_that_is_cut_off_is_packed_and_said(tmp_path: Path, form: str) -> None:
+    whole = picture(size=(60, 80), form=form)
+    (tmp_path / "in").mkdir()
+    for name, data in {
+        "whole": whole,
+        "padded": whole + bytes(100_000),
+        "half": whole[: len(whole) // 2],
+        "nearly": whole[:-13],
+        "header": whole[:700],
+    }.items():
+        (tmp_path / "in" / f"{name}.{form}").write_bytes(data)
+    report = tfreel.pack(tmp_path / "in", tmp_path / "out", shuffle=False)
+    assert [(remark.name, remark.text) for remark in report.remarks] == [
+        (f"{name}.{form}", "seems to be cut off") for name in ("half", "header", "nearly")
+    ]
+    assert names(tmp_path / "out") == [
+        f"{name}.{form}" for name in ("half", "header", "nearly", "padded", "whole")
+    ]
+
+
+def test_the_end_of_a_small_picture_in_the_header_is_not_the_end(tmp_path: Path) -> None:
+    whole = picture(size=(60, 80), form="jpeg")
+    small = b"Exif\0\0" + picture(form="jpeg")
+    with_small = whole[:2] + b"\xff\xe1" + (len(small) + 2).to_bytes(2, "big") + small + whole[2:]
+    flat = flat_folder(tmp_path / "in")
+    (flat / "odd.png").write_bytes(with_small[:-1000])
+    (flat / "whole.jpg").write_bytes(with_small + b"a film")
+    report = tfreel.pack(flat, tmp_path / "out")
+    assert [(remark.name, remark.text) for remark in report.remarks] == [
+        ("odd.png", "is a JPEG file, whatever its name says"),
+        ("odd.png", "seems to be cut off"),
     ]
 
 
@@ -265,6 +303,19 @@ def test_groups_by_a_feature_stay_together_too(tmp_path: Path) -> None:
     assert test
 
 
+def test_groups_by_name_are_for_items_with_names(tmp_path: Path) -> None:
+    rows = [{"who": i} for i in range(6)]
+    (tmp_path / "a.csv").write_text("who\n1\n2\n")
+    (tmp_path / "a.jsonl").write_text('{"who": 1}\n{"who": 2}\n')
+    for name in ("a.tfrecord", "a.tfrecord.gz"):
+        tfreel.save(tmp_path / name, rows)
+    files = [tmp_path / name for name in ("a.csv", "a.jsonl", "a.tfrecord", "a.tfrecord.gz")]
+    for source in (*files, rows, iter(rows)):
+        with pytest.raises(ValueError, match=r'group="regex:…" goes by the names .*; name a feature'):
+            tfreel.pack(source, tmp_path / "out", split={"train": 0.5, "test": 0.5}, group="regex:(.*)")
+    assert not (tmp_path / "out").exists()
+
+
 def test_split_folders_of_the_source_are_kept(tmp_path: Path) -> None:
     for split, count in (("train", 5), ("validation", 2), ("test", 1)):
         photo_folder(tmp_path / "photos" / split, {"apple": count, "orange": count})
@@ -335,11 +386,21 @@ def test_shards_have_about_the_size_that_was_asked_for(photos: Path, tmp_path: P
     ("options", "message"),
     [
         ({"split": {"train": 0.8, "test": 0.1}}, "must add up to 1"),
+        ({"split": {"train": float("nan"), "test": 0.5}}, "must add up to 1"),
         ({"split": {"../train": 1.0}}, "may be called by letters"),
         ({"shards": 0}, "shards must be"),
         ({"stratify": "label", "group": "x", "split": {"a": 1.0}}, "stratified or grouped"),
         ({"compression": "lzma"}, "lzma"),
+        ({"group": "nope"}, "no feature is called 'nope'; there are 'image/class/label', 'image/class/text'"),
+        ({"stratify": "nope"}, "no feature is called 'nope'"),
+        ({"group": "regex:("}, r"'regex:\(' holds no pattern: missing \)"),
+        ({"group": "regex:(x)"}, r"apple/0.png: the pattern '\(x\)' finds nothing in its name"),
+        ({"labels": "regex:x{9999999999}"}, "holds no pattern: the repetition number is too large"),
+        ({"rename": {"nope": "x"}}, "no feature is called 'nope'; there are 'image/class/label'"),
+        ({"rename": {"name": "x"}}, "no feature is called 'name'; .* did you mean 'image/filename'"),
         ({"kind": "voodoo"}, "kind='voodoo' is not known"),
+        ({"kind": "csv"}, "is a folder or an archive, and a source of the kind 'csv' is a file"),
+        ({"kind": "rows"}, "and a source of the kind 'rows' is an object in Python"),
         ({"features": "short"}, "'tf' or 'simple'|\"tf\" or \"simple\""),
     ],
 )
@@ -356,6 +417,18 @@ def test_an_unknown_option_is_named_with_the_one_that_was_meant(photos: Path, tm
         TypeError, match=r"'label' is no option for the kind 'images': did you mean 'labels'\?"
     ):
         tfreel.pack(photos, tmp_path / "out", label="folder")
+    with pytest.raises(
+        ValueError, match="'task' is no option for the kind 'images': there are store,"
+    ) as caught:
+        tfreel.pack(photos, tmp_path / "out", task="detection")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert str(OptionError("label", "arrayrecord", [])).endswith(": there are none")
+
+
+def test_a_new_name_for_what_turns_out_not_to_be_there_is_said(photos: Path, tmp_path: Path) -> None:
+    rename = {"nope": "x", "image": "pixels"}
+    report = tfreel.pack(photos, tmp_path / "out", store="raw", rename=rename)
+    assert report.notes == ["no record has the feature 'nope', which was to be renamed"]
 
 
 # The manifest -----------------------------------------------------------------------------------------------
@@ -712,3 +785,12 @@ def test_damage_is_found_before_anything_gets_its_name(
     with pytest.raises(tfreel.CorruptError):
         tfreel.pack(photos, tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.tfrecord"))
+
+
+def test_numbers_may_be_those_of_numpy(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a.tfrecord", {"n": range(20)})
+    for seed, shards, name in ((5, 2, "plain"), (np.int64(5), np.int32(2), "numpy")):
+        half = {"train": 0.5, "test": 0.5}
+        tfreel.pack(tmp_path / "a.tfrecord", tmp_path / name, split=half, seed=seed, shards=shards)
+    plain, numpy = ((tmp_path / name / "dataset.json").read_text() for name in ("plain", "numpy"))
+    assert plain == numpy

@@ -60,6 +60,25 @@ def test_splits_that_file_names_tell_are_kept(tmp_path: Path, suffix: str) -> No
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_a_label_that_no_record_has_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = numbered(tmp_path / f"a.tfrecord{suffix}", range(10))
+    with pytest.raises(ValueError, match="no feature is called 'nope'; there are 'i', 'label', 'who'"):
+        tfreel.pack(path, tmp_path / "out", label="nope")
+    tfreel.save(tmp_path / f"none.tfrecord{suffix}", [])
+    with pytest.raises(ValueError, match=r"nothing to pack|no item could become a record"):
+        tfreel.pack(tmp_path / f"none.tfrecord{suffix}", tmp_path / "out", label="nope")
+    tfreel.pack(path, tmp_path / "out", label="label")
+    with pytest.raises(ValueError, match="no feature is called 'nope'"):
+        tfreel.pack(tmp_path / "out", tmp_path / "again", label="nope")
+
+
+def test_records_in_an_archive_are_refused(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.tar", {"a.tfrecord": b""})
+    with pytest.raises(ValueError, match=r"a\.tar: TFRecord files are packed from a folder"):
+        tfreel.pack(path, tmp_path / "out", kind="tfrecord")
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_records_are_stratified_and_grouped_by_features(tmp_path: Path, suffix: str) -> None:
     path = numbered(tmp_path / f"a.tfrecord{suffix}", range(100))
     split = {"train": 0.5, "test": 0.5}
@@ -228,6 +247,13 @@ def test_what_a_sample_lacks_is_said(tmp_path: Path) -> None:
         ("a/0002", "has no 'cls', as others have")
     ]
     assert report.written == 6
+
+
+def test_a_picture_of_a_sample_that_is_cut_off_is_said(tmp_path: Path) -> None:
+    members = samples(range(3))
+    members["a/0001.jpg"] = members["a/0001.jpg"][:-2]
+    report = tfreel.pack(archive(tmp_path / "a.tar", members), tmp_path / "out")
+    assert [(remark.name, remark.text) for remark in report.remarks] == [("a/0001", "seems to be cut off")]
 
 
 @pytest.mark.parametrize(

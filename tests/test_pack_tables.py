@@ -364,6 +364,21 @@ class TestJson:
         }
         assert str(source.columns[0]) == "a: int64; absent in 1 rows"
 
+    def test_a_column_of_nulls_is_left_out_and_said(self, table: Any) -> None:
+        source = table('{"a": 1, "b": null, "c": []}\n{"a": 2, "d": {"e": null}}\n')
+        assert [str(note) for note in source.columns] == [
+            "a: int64",
+            "c: left out; empty in all rows",
+            "b: left out; empty in all rows",
+            "d/e: left out; empty in all rows",
+        ]
+        assert source.notes[0] == "columns: a int64, c left out, b left out, d/e left out"
+        assert list(source.features) == ["a"]
+        assert rows_of(source) == [{"a": 1}, {"a": 2}]
+        assert list(table('{"a": 1, "b": null}', columns=["a", "b"]).features) == ["a"]
+        with pytest.raises(ValueError, match="the label 'b' is empty in all rows"):
+            table('{"a": 1, "b": null}', label="b")
+
     def test_whole_numbers_among_others_are_numbers_too(self, table: Any) -> None:
         source = table('{"x": 1, "l": [1, 2]}\n{"x": 0.5, "l": [0.5]}\n{"x": 2, "l": []}\n')
         assert rows_of(source) == [{"x": 1.0, "l": [1.0, 2.0]}, {"x": 0.5, "l": 0.5}, {"x": 2.0, "l": []}]
@@ -442,6 +457,16 @@ class TestRows:
         assert made.rejects[0].name == "row 1500"
         assert made.rejects[0].text == "'a' holds numbers, and whole numbers in other rows"
         assert source.features["b"] == tfreel.RaggedFeature("bytes")
+
+    def test_what_is_said_of_a_generator_is_true_of_all_its_rows(self) -> None:
+        rows = ({"a": i, "b": None, "c": None if i < 1500 else "x"} for i in range(1501))
+        source = opened_rows(rows)
+        assert len(made_of(source).records) == 1501
+        assert [str(note) for note in source.columns] == [
+            "a: int64",
+            "b: left out; empty in all rows",
+            "c: bytes; absent in 1,500 rows",
+        ]
 
     def test_labels_of_a_generator_need_classes(self) -> None:
         with pytest.raises(ValueError, match="not known beforehand: classes= names them"):
@@ -572,6 +597,20 @@ class TestPack:
     def test_features_can_be_renamed(self, tmp_path: Path) -> None:
         tfreel.pack({"a": [1, 2]}, tmp_path / "out", rename={"a": "b"}, shuffle=False)
         assert [row["b"] for row in tfreel.Dataset(tmp_path / "out", split="train")] == [1, 2]
+
+    def test_only_features_that_are_there_can_be_renamed(self, tmp_path: Path) -> None:
+        (tmp_path / "t.csv").write_text("a,y\n1,x\n")
+        (tmp_path / "t.jsonl").write_text('{"a": 1, "y": "x"}\n')
+        for source in (tmp_path / "t.csv", tmp_path / "t.jsonl", {"a": np.arange(2), "y": np.arange(2)}):
+            with pytest.raises(ValueError, match="no feature is called 'nope'; there are 'a', 'y'"):
+                tfreel.pack(source, tmp_path / "out", rename={"nope": "x"})
+            with pytest.raises(ValueError, match="no feature is called 'y'; there are 'a'"):
+                tfreel.pack(source, tmp_path / "out", rename={"y": "x"}, columns=["a"])
+        rename = {"y": "id", "y/text": "name"}
+        tfreel.pack(tmp_path / "t.csv", tmp_path / "out", rename=rename, label="y")
+        assert set(tfreel.Dataset(tmp_path / "out").features or ()) == {"a", "id", "name"}
+        report = tfreel.pack(iter([{"a": 1}]), tmp_path / "b", rename={"nope": "x"})
+        assert report.notes[-1] == "no record has the feature 'nope', which was to be renamed"
 
     def test_bad_rows_are_listed(self, tmp_path: Path) -> None:
         (tmp_path / "t.csv").write_text("a,b\n1,2\n3\n")

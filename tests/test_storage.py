@@ -10,6 +10,8 @@ import pickle
 import re
 import socket
 import stat
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -313,6 +315,13 @@ def test_refused_files_leave_no_descriptor_open(tmp_path: Path) -> None:
         with pytest.raises(OSError, match=kind):
             LocalFile(str(path))
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_files_that_live_until_the_program_ends_say_nothing_then(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "a", RECORDS)
+    script = "import builtins, sys, tfreel; builtins.kept = tfreel.open(sys.argv[1]); builtins.kept[0]"
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 # What a file looks like -------------------------------------------------------------------------------------

@@ -185,6 +185,16 @@ def test_messages_are_made_as_in_tensorflow() -> None:
     assert tfreel.decode(example.SerializeToString())["x"].tolist() == [1, 2]
 
 
+def test_the_tutorial_makes_examples_of_tensors_of_bools() -> None:
+    def serialized(flag: Any) -> bytes:
+        feature = {"flag": tf.train.Feature(int64_list=tf.train.Int64List(value=[flag]))}
+        return tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
+
+    flags = tf.data.Dataset.from_tensor_slices([True, False])
+    records = flags.map(lambda flag: tf.py_function(serialized, [flag], tf.string)).as_numpy_iterator()
+    assert [tfreel.decode(record)["flag"].tolist() for record in records] == [[1], [0]]
+
+
 def test_the_names_cost_no_import_of_protobuf() -> None:
     use = "from tfreel import tf; tf.train, tf.io.TFRecordWriter"
     program = f"import sys; {use}; assert 'google.protobuf' not in sys.modules"

@@ -213,6 +213,17 @@ def test_a_folder_has_a_file_for_each_record_in_its_class(pets: Path, tmp_path: 
     assert any("came twice" in note for note in report.notes)
 
 
+def test_only_names_that_changed_are_counted(tmp_path: Path) -> None:
+    for name in ("cat/0.png", "cat/1.png", "dog/0.png"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(image("PNG"))
+    tfreel.pack(tmp_path / "in", tmp_path / "packed")
+    assert tfreel.unpack(tmp_path / "packed", tmp_path / "out").notes == []
+    assert [name for name in entries(tmp_path / "out") if name.endswith(".png")] == entries(tmp_path / "in")
+    report = tfreel.unpack(tmp_path / "packed", tmp_path / "other", by="image/height")
+    assert report.notes[0] == "names made safe for a file (metadata.jsonl has them as they were): 3"
+
+
 def test_no_name_leaves_the_folder(pets: Path, tmp_path: Path) -> None:
     with tfreel.Writer(pets, mode="a") as more:
         more.write({"image/encoded": image("JPEG"), "image/filename": b"\xff.jpg"})

@@ -301,12 +301,29 @@ def test_repair_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a", "directory"]
 
 
-def test_repair_of_a_file_that_is_no_tfrecord_says_so_and_gives_an_empty_file(tmp_path: Path) -> None:
+def test_repair_of_files_that_never_were_tfrecords_says_so_and_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "page").write_bytes(b"<html><body>Not Found</body></html>")
-    report = tfreel.repair("page", "sound")
-    assert [fault.kind for fault in report.faults] == ["not_tfrecord"]
-    assert (tmp_path / "sound").read_bytes() == b""
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(tfreel.CorruptError, match="it looks like an HTML or XML page") as caught:
+        tfreel.repair("page", "sound")
+    assert caught.value.kind == "not_tfrecord"
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_repair_saves_what_there_is_beside_a_file_of_another_kind(tmp_path: Path) -> None:
+    (tmp_path / "page").write_bytes(b"<html><body>Not Found</body></html>")
+    with tfreel.Writer("some") as out:
+        out.write(b"record")
+    report = tfreel.repair(["page", "some"], "sound")
+    assert (report.records, [fault.kind for fault in report.faults]) == (1, ["not_tfrecord"])
     assert "HTML" in (tmp_path / "sound.lost.jsonl").read_text()
+
+
+def test_a_file_of_another_kind_is_not_said_to_be_worth_a_repair(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("id,name,age\n1,cat,3\n2,dog,4\n")
+    for call in (tfreel.open, tfreel.build_index, lambda path: list(tfreel.read(path))):
+        with pytest.raises(tfreel.CorruptError, match=r"it looks like CSV text$"):
+            call("table.csv")
 
 
 def test_repair_takes_compression_and_level(tmp_path: Path) -> None:

@@ -239,6 +239,27 @@ def test_exit_codes_tell_bad_data_from_bad_questions() -> None:
     assert ROWS - 3 < json.loads(skipped.stdout)["n"] < ROWS
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        (f"select nothing from {FILES}", 'Referenced column "nothing" not found'),
+        ("select * from train.tfrecord", "a file goes in single quotes, as in from 'train.tfrecord'"),
+        ("select * from 'table.csv'", "--external lets a query read other files"),
+    ],
+)
+def test_what_is_wrong_with_a_query_is_said_in_one_line_and_without_what_it_was_made_into(
+    query: str, told: str
+) -> None:
+    with open("table.csv", "w", encoding="utf-8") as file:
+        file.write("a,b\n1,2\n")
+    wrong = run(query)
+    assert wrong.exit_code == 2
+    assert told in wrong.stderr
+    assert wrong.stderr.count("\n") == 1
+    assert "EXPLAIN" not in wrong.stderr
+    assert "^" not in wrong.stderr
+
+
 def test_the_examples_run() -> None:
     assert doctest.testmod(tfreel_duckdb, extraglobs={"tfreel": tfreel}).failed == 0
     assert prepare("select 1", text=True, external=False, on_corrupt="raise").reading.failures == []

@@ -119,8 +119,10 @@ class Facts:
         codecs = " and ".join(codec for codec in self.codecs if codec != "none")
         if not codecs:
             return f"{size(self.size)}, not compressed"
-        inflated = "" if self.ratio is None else f"; {size(self.bytes or 0)} inflated, {self.ratio:.2f} : 1"
-        return f"{size(self.size)} of {codecs}{inflated}"
+        mixed = "none" in self.codecs
+        ratio = f"{self.ratio:.2f} : 1{' in all' if mixed else ''}" if self.ratio is not None else ""
+        inflated = f"; {size(self.bytes or 0)} inflated, {ratio}" if ratio else ""
+        return f"{size(self.size)}{', partly' if mixed else ' of'} {codecs}{inflated}"
 
     def _index(self) -> str:
         if 0 < self.indexed == len(self.files):
@@ -128,7 +130,7 @@ class Facts:
         if self.indexed:
             some = f"beside {number(self.indexed)} of {plural(len(self.files), 'file')}"
             return f"{some}; tfreel index makes the others"
-        return "none; tfreel index makes one"
+        return "none; tfreel index makes one" if self.ok else "none"
 
 
 def gather(files: list[str], counted: bool, progress: Progress) -> Facts:

@@ -115,10 +115,15 @@ def command(source: str, out: str, output_format: Any, quiet: bool, **options: A
     import tfreel
     from tfreel.cli.failures import tell
     from tfreel.cli.packing_bar import PackingBar
+    from tfreel.packing.kinds import OptionError
 
     given = {name: value for name, value in options.items() if value is not None}
-    with PackingBar(quiet=quiet) as bar:
-        report = tfreel.pack(source, out, progress=bar, **given)
+    try:
+        with PackingBar(quiet=quiet) as bar:
+            report = tfreel.pack(source, out, progress=bar, **given)
+    except OptionError as error:
+        spelled = {str(option.name): option.opts[0] for option in command.params}
+        raise ValueError(error.told(spelled)) from None
     _print_splits(report, output_format)
     if not quiet:
         for line in _summary(report):

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 1000
 
+_HINTS = {
+    "Catalog Error: Table": "; a file goes in single quotes, as in from 'train.tfrecord'",
+    "Permission Error": "; --external lets a query read other files",
+}
+
 
 @click.command(
     cls=Command,
@@ -65,8 +70,14 @@ def command(query: str, as_bytes: bool, external: bool, on_corrupt: Any, output_
     except duckdb.Error as error:
         if reading.failures:  # ours, which DuckDB has only the text of
             raise reading.failures[0] from None
-        raise ValueError(" ".join(str(error).split())) from None
+        raise ValueError(_in_a_line(str(error))) from None
     return 1 if reading.damaged else 0
+
+
+def _in_a_line(error: str) -> str:
+    """What DuckDB says, without its drawing of the place in the query, and with what helps here."""
+    text = " ".join(error.partition("\nLINE ")[0].split()).rstrip(".")
+    return text + next((hint for start, hint in _HINTS.items() if text.startswith(start)), "")
 
 
 def _column(key: str) -> Column:

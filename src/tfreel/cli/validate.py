@@ -47,7 +47,7 @@ _KEYS = {
     default=0.1,
     show_default=True,
     metavar="0-1",
-    help="How far parts may be from each other.",
+    help="How far parts may be from each other; small ones further, by what chance makes of so few records.",
 )
 @click.option("--masks/--no-masks", default=True, help="Decode masks that have a rule for class ids.")
 @click.option(
@@ -215,6 +215,10 @@ def _print_summary(report: ValidationReport | None, drift: DriftReport | None) -
     if drift is not None:
         apart = len(drift.problems)
         verdict = "[green]alike[/]" if drift.ok else f"[red]not alike[/]: {plural(apart, 'difference')}"
-        greatest = max((one.distance for one in drift.differences if one.ok), default=0.0)
-        rest = f"; the others are {greatest:.3f} at most" if apart else f"; {greatest:.3f} at most"
+        sound = (one for one in drift.differences if one.ok)
+        greatest = max(sound, key=lambda one: one.distance, default=None)
+        others = "the others are " if apart else ""
+        rest = ""
+        if greatest is not None:
+            rest = f"; {others}{greatest.distance:.3f} at most, where {greatest.threshold:.3f} is allowed"
         print_rich(f"{verdict}; {plural(len(drift.parts), 'part')}{rest}")

@@ -40,7 +40,15 @@ def asked_of(
     *,
     raw: bool,
 ) -> tuple[Features | None, Features]:
-    """What to read of each record, and of its feature lists."""
+    """What to read of each record, and of its feature lists.
+
+    Raises:
+        TypeError: Columns are one string, not a list of them.
+        ValueError: No feature is called like one of them.
+        FeatureError: Records have no features.
+    """
+    if isinstance(columns, str):
+        raise TypeError(f"columns must be a list of names, not {columns!r}")
     if raw:
         return None, {}
     if given is None:
@@ -51,6 +59,7 @@ def asked_of(
     features, lists = given
     if columns is None:
         return dict(features), dict(lists)
+    columns = list(columns)  # a generator can be gone through only once
     missing = [name for name in columns if name not in features and name not in lists]
     if missing:
         there = ", ".join(map(repr, [*features, *lists]))

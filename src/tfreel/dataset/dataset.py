@@ -16,6 +16,7 @@ from tfreel import _core, markup
 from tfreel.columns.arrow_stream import arrow_reader
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
+from tfreel.dataset.arguments import plain, require_callable, whole, whole_or_none
 from tfreel.dataset.arrange import (
     Reorder,
     balanced,
@@ -64,7 +65,8 @@ class Dataset:
     """The examples of some files, with a length, an order and a state. Every method gives a new dataset.
 
     An element is a dict of arrays; after `batch`, a `Batch` of columns. Nothing is read before elements are
-    asked for, but the index of the files.
+    asked for, but the index of the files. Methods refuse at once what makes no sense, with a
+    `TypeError` or a `ValueError`; whole numbers may be NumPy's.
 
     Args:
         paths: As in `tfreel.read`; or the folder of a data set, made by `tfreel.pack` or TensorFlow Datasets.
@@ -110,6 +112,7 @@ class Dataset:
     ) -> None:
         self._epoch = 0
         self._node: Node
+        threads = whole_or_none("threads", threads)
         count = thread_count(threads)
         folder = folder_at(paths, split)
         if folder is not None:
@@ -208,13 +211,14 @@ class Dataset:
             buffer: Draw each element from a buffer of so many: for what has no positions, as a stream. The
                 order is not as good, and to go on from a state reads the buffer again.
         """
+        seed = whole("seed", seed)
+        window = whole_or_none("window", window, 1)
+        lanes = whole_or_none("lanes", lanes, 1)
+        buffer = whole_or_none("buffer", buffer, 1)
         if window is not None and buffer is not None:
             raise ValueError("a shuffle has a window or a buffer, not both")
         if lanes is not None and window is None:
             raise ValueError("lanes are of a shuffle with a window")
-        for name, value in (("window", window), ("lanes", lanes), ("buffer", buffer)):
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
         if buffer is not None:
             return self._of(Stirred(self._node, seed, buffer))
         if (lost_by := self._node.lost_by) is not None:
@@ -259,9 +263,10 @@ class Dataset:
             raise TypeError(f"fractions are numbers, one after the other, as in split(0.8, 0.2): {fractions}")
         if not fractions or not min(fractions) >= 0 or not sum(fractions) <= 1 + 1e-9:
             raise ValueError(f"fractions must be positive and add up to 1 at the most: {fractions}")
+        seed = whole_or_none("seed", seed)
         orders = self._parts(fractions, seed, by, stratify)
         how = f" by {by}" if by else f", {stratify} in proportion" if stratify else ""
-        identity = ["split", list(fractions), seed, by, stratify]
+        identity = ["split", [*map(plain, fractions)], seed, by, stratify]
         return tuple(
             self._reordered(
                 order,
@@ -282,8 +287,8 @@ class Dataset:
             >>> [(len(train), len(val)) for train, val in tfreel.Dataset("numbers.tfrecord").folds(3, seed=1)]
             [(7, 3), (6, 4), (7, 3)]
         """
-        if count < 2:
-            raise ValueError(f"there must be at least 2 folds, not {count}")
+        count = whole("count", count, 2)
+        seed = whole_or_none("seed", seed)
         orders = self._parts([1 / count] * count, seed, by, stratify)
         identity = ["folds", count, seed, by, stratify]
         return [
@@ -328,12 +333,15 @@ class Dataset:
             True
         """
         self._require_positions("to sample it")
-        count = len(self) if size is None else size
+        seed = whole("seed", seed)
+        count = len(self) if size is None else whole("size", size, 0)
         if (weights is None) == (balance is None):
             raise ValueError("give either weights or balance")
         if balance is not None:
             members = groups_of(rows_with("balance", self._node), balance).members()
-            stage = Stage(f"{count:,} drawn, {balance} balanced, with seed {seed}", ["balance", seed, count])
+            stage = Stage(
+                f"{count:,} drawn, {balance} balanced, with seed {seed}", ["balance", seed, count, balance]
+            )
             return self._reordered(lambda order: balanced(order, members, seed, count), stage)
         given = numbers_of(rows_with("weights", self._node), weights) if isinstance(weights, str) else weights
         array = np.asarray(given, np.float64)
@@ -352,12 +360,13 @@ class Dataset:
             uneven: What to do where they do not come out even: ``"keep"`` lets some have one more, ``"drop"``
                 leaves out the rest, ``"pad"`` fills up with elements from the front.
         """
-        share = Share(index, count, uneven)
+        share = Share(whole("index", index), whole("count", count, 1), uneven)
         self._require_positions("to share it out")
         return self._of(share.of_elements(self._node))
 
     def take(self, count: int) -> Self:
         """The first `count` elements."""
+        count = whole("count", count, 0, hint="without take, all elements come")
         if self._node.lost_by is not None:
             return self._of(Limited(self._node, 0, count))
         size = self._node.size
@@ -368,6 +377,7 @@ class Dataset:
 
     def skip(self, count: int) -> Self:
         """All but the first `count` elements."""
+        count = whole("count", count, 0)
         if self._node.lost_by is not None:
             return self._of(Limited(self._node, count, None))
         size = self._node.size
@@ -377,6 +387,7 @@ class Dataset:
 
     def repeat(self, times: int | None = None) -> Self:
         """Everything again and again, `times` times or without end. Each time is an epoch of its own."""
+        times = whole_or_none("times", times, 0, hint="repeat() without a number is for ever")
         return self._of(repeated(self._node, times))
 
     def epoch(self, number: int) -> Self:
@@ -385,7 +396,7 @@ class Dataset:
         For loops over epochs; `repeat` has them all in one.
         """
         dataset = self._of(self._node)
-        dataset._epoch = number
+        dataset._epoch = whole("number", number, 0)
         return dataset
 
     def concat(self, *others: Dataset) -> Self:
@@ -421,9 +432,10 @@ class Dataset:
             raise ValueError("there is nothing to mix")
         nodes = [dataset._node for dataset in datasets]
         shares = [1.0] * len(nodes) if weights is None else list(weights)
+        seed = whole("seed", seed)
         deal = Mixture.of(tuple(None if node.lost_by else node.size for node in nodes), shares, seed)
         words = f"{len(nodes)} datasets, mixed {':'.join(f'{share:g}' for share in shares)} with seed {seed}"
-        stage = Stage(words, ["mix", shares, seed])
+        stage = Stage(words, ["mix", [*map(plain, shares)], seed])
         return datasets[0]._of(together(nodes, deal, stage) or Mixed(tuple(nodes), deal, stage))
 
     # Elements -----------------------------------------------------------------------------------------------
@@ -440,8 +452,7 @@ class Dataset:
             pad: Fill up rows of different lengths to the longest of the batch: with this number, and strings
                 with empty ones; or by name, for some columns only.
         """
-        if size < 1:
-            raise ValueError(f"a batch must have at least 1 element, not {size}")
+        size = whole("size", size, 1)
         if isinstance(pad, Mapping) and self.features and (unknown := set(pad) - set(self.features)):
             raise ValueError(
                 f"no feature is called {sorted(unknown)[0]!r}; there are {', '.join(self.features)}"
@@ -483,8 +494,8 @@ class Dataset:
             on_error: ``"raise"`` what the function raises, with a note on the records it was called with; or
                 ``"skip"`` the element, which `DatasetIterator.report` tells of.
         """
-        if workers < 0:
-            raise ValueError(f"workers must be 0 or more, not {workers}")
+        require_callable("function", function)
+        workers = whole("workers", workers, 0)
         if on_error not in ("raise", "skip"):
             raise ValueError(f'on_error must be "raise" or "skip", not {on_error!r}')
         if not batched and self._in_batches():
@@ -499,11 +510,12 @@ class Dataset:
 
     def filter(self, keep: Callable[[Any], Any]) -> Self:
         """The elements for which `keep` is true. Positions and length are lost."""
+        require_callable("keep", keep)
         return self._of(Filtered(self._node, keep))
 
     def enumerate(self, start: int = 0) -> Self:
         """Pairs of a number and an element."""
-        return self._of(Enumerated(self._node, start))
+        return self._of(Enumerated(self._node, whole("start", start)))
 
     def cache(self, directory: PathLike | None = None) -> Self:
         """The same elements, kept when they are first made: what lies below is done only once.
@@ -519,9 +531,7 @@ class Dataset:
 
     def prefetch(self, depth: int = 2) -> Self:
         """The same elements, made in a thread of their own up to `depth` ahead."""
-        if depth < 1:
-            raise ValueError(f"depth must be at least 1, not {depth}")
-        return self._of(Prefetched(self._node, depth))
+        return self._of(Prefetched(self._node, whole("depth", depth, 1)))
 
     def load(self) -> Any:
         """All elements in memory, as one batch of columns.

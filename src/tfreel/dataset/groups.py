@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -102,7 +103,7 @@ def _single(batch: Any, name: str) -> npt.NDArray[Any]:
 
 def dealt_by_hash(groups: Groups, fractions: Sequence[float], seed: int) -> npt.NDArray[np.int64]:
     """For each element its part, decided by the hash of its value alone; one past the last for none."""
-    key = seed.to_bytes(16, "little", signed=True)
+    key = operator.index(seed).to_bytes(16, "little", signed=True)  # it may be NumPy's
     hashes = [hashlib.blake2b(value, digest_size=8, key=key).digest() for value in groups.values]
     shares = np.array([int.from_bytes(each, "little") / 2**64 for each in hashes])
     parts = np.searchsorted(np.cumsum(fractions), shares, "right")

@@ -10,6 +10,7 @@ Orders are promises. Saved states depend on them, so what a class computes never
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -349,5 +350,5 @@ def known(order: Order) -> int:
 
 @lru_cache(maxsize=1024)  # of lanes and windows, a few kilobytes each
 def permutation(size: int, seed: int, epoch: int) -> _core.Permutation:
-    """The order of so many in an epoch."""
-    return _core.Permutation(size, seed & _MASK, epoch & _MASK)
+    """The order of so many in an epoch. The seed may be NumPy's, whose integers cannot be masked."""
+    return _core.Permutation(size, operator.index(seed) & _MASK, epoch & _MASK)

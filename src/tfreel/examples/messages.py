@@ -11,8 +11,9 @@ their own, so TensorFlow, which registers the same names in the default pool, ma
 
 They behave as TensorFlow's do, and forgive a little more:
 
-- `Int64List` takes bools, of Python and of numpy, as 0 and 1. Protobuf took Python's until version 6, which
-  warns; version 7 refuses, though TensorFlow's own tutorial writes `Int64List(value=[True])`.
+- `Int64List` takes bools as 0 and 1: of Python, of numpy, and tensors that hold one. Protobuf took Python's
+  until version 6, which warns; version 7 refuses, though TensorFlow's own tutorial writes
+  `Int64List(value=[True])`, and the same with such a tensor.
 - `BytesList` takes bytearray and memoryview, and says what to do about a str or an array.
 - A field that there is not is refused with the name of the one that was meant.
 
@@ -121,7 +122,7 @@ def _describe_map_entry(message: Any, field: _Field) -> str:
     return f"{message.name}.{name}"
 
 
-_BOOLS = frozenset({bool, np.bool_})
+_INTEGERS = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])})
 _LISTS = (list, tuple)  # asked for before Iterable, which takes long to answer
 _HINTS: dict[Any, str] = {
     str: "; encode it, as in text.encode()",
@@ -139,9 +140,16 @@ def _integers(values: Any) -> Any:
         if not isinstance(values, Iterable):
             return values
         values = list(values)
-    if _BOOLS.isdisjoint(map(type, values)):
+    if _INTEGERS.issuperset(map(type, values)):
         return values
-    return [int(value) if type(value) in _BOOLS else value for value in values]
+    return [int(value) if _is_bool(value) else value for value in values]
+
+
+def _is_bool(value: Any) -> bool:
+    """Whether it is true or false: of Python, or of anybody's arrays, without dimensions."""
+    if isinstance(value, bool):
+        return True
+    return getattr(value, "dtype", None) == "bool" and getattr(value, "ndim", None) == 0
 
 
 def _byte_strings(values: Any) -> Any:

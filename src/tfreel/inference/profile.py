@@ -35,7 +35,7 @@ class FeatureProfile:
         not_finite: How many numbers are NaN or infinite.
         sizes: Bytes of the shortest and the longest bytes value.
         contents: What the bytes values are, ``"jpeg"``, ``"text"`` and so on, and how many.
-        image_sizes: Width and height of the smallest and the largest image.
+        image_sizes: The least width and height of images, and the greatest.
         words: The texts, if they are few and short.
         array_dtype: Of arrays that are stored as bytes, if that can be told.
         array_shape: The shape of all these arrays, if they have one and it can be told.
@@ -91,7 +91,8 @@ class Observer:
         self.shapes: set[tuple[int, ...] | None] = set()
         self.present_in: Counter[str] = Counter()  # by file
         self.lengths_in: dict[str, Span] = {}
-        self.lengths, self.steps, self.values, self.sizes, self.areas = (Span() for _ in range(5))
+        self.lengths, self.steps, self.values, self.sizes = (Span() for _ in range(4))
+        self.widths, self.heights = Span(), Span()
         self.not_finite = 0
         self.words: set[str] = set()
 
@@ -147,8 +148,8 @@ class Observer:
         self.contents[content.kind] += 1
         self.sizes.add(len(item), len(item))
         if content.width and content.height:
-            area = content.width * content.height, content.width, content.height
-            self.areas.add(area, area)
+            self.widths.add(content.width, content.width)
+            self.heights.add(content.height, content.height)
         if content.kind in ("tensor", "npy"):
             self._look_at_array(content)
         if content.kind == "text" and len(self.words) < _MOST_WORDS:
@@ -163,7 +164,7 @@ class Observer:
 
     def profile(self, records: int) -> FeatureProfile:
         """All that was seen, in so many records."""
-        areas = self.areas.ends
+        widths, heights = self.widths.ends, self.heights.ends
         few = len(self.words) < _MOST_WORDS and all(len(word) <= _LONGEST_WORD for word in self.words)
         return FeatureProfile(
             name=self.name,
@@ -177,7 +178,7 @@ class Observer:
             not_finite=self.not_finite,
             sizes=self.sizes.ends,
             contents=dict(self.contents.most_common()),
-            image_sizes=(areas[0][1:], areas[1][1:]) if areas else None,
+            image_sizes=((widths[0], heights[0]), (widths[1], heights[1])) if widths and heights else None,
             words=tuple(sorted(self.words)) if few else (),
             array_dtype=next(iter(self.dtypes)) if len(self.dtypes) == 1 else None,
             array_shape=next(iter(self.shapes)) if len(self.shapes) == 1 else None,

@@ -9,19 +9,41 @@ import numpy as np
 from tfreel.dataset.groups import Groups
 from tfreel.packing.labels import labelling
 from tfreel.packing.layout import Grouping
-from tfreel.packing.source import Listing
+from tfreel.packing.naming import require_feature
+from tfreel.packing.source import Listing, Source
 from tfreel.packing.stored import Stored
+from tfreel.storage.paths import display
+
+
+def check_grouping(source: Source, stratify: str | None, group: str | None) -> None:
+    """Refuses what can only fail, before anything is read for it.
+
+    Raises:
+        ValueError: Both were asked for; or groups by a feature that is not there, by names where there are
+            none, or by what is no pattern.
+    """
+    if stratify is not None and group is not None:
+        raise ValueError("a split is stratified or grouped, not both")
+    if group is not None and group.startswith("regex:"):
+        labelling(group, [])
+        if not isinstance(source, Listing) or not source.items:
+            raise ValueError(
+                'group="regex:…" goes by the names of items, and these have none; name a feature'
+            )
+        return
+    feature = group if stratify in (None, "label", source.label) else stratify
+    known = source.feature_names()
+    if feature is not None and known is not None:
+        name = source.naming.name
+        require_feature(name(feature), map(name, known))
 
 
 def grouping(listing: Listing, stratify: str | None, group: str | None) -> Grouping | None:
     """How the items are grouped, if that was asked for.
 
     Raises:
-        ValueError: Both were; or there are no classes.
-        KeyError: There is no such feature.
+        ValueError: There is no such feature, or there are no classes.
     """
-    if stratify is not None and group is not None:
-        raise ValueError("a split is stratified or grouped, not both")
     if group is not None:
         return Grouping(_groups(listing, group), together=True)
     if stratify is None:
@@ -48,7 +70,7 @@ def _groups(listing: Listing, group: str) -> Groups:
     found = [group_of(item.name) for item in listing.items]
     for item, label in zip(listing.items, found, strict=True):
         if label.name is None:
-            raise ValueError(f"{item.name}: {label.problem}")
+            raise ValueError(f"{display(item.name)}: {label.problem}")
     return _of_values([label.name or "" for label in found])
 
 

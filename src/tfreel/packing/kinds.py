@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -50,6 +51,38 @@ _OBJECTS = {
     "rows": "tfreel.packing.tables.rows",
 }
 KINDS = tuple(dict.fromkeys((*_TREES, *_FILES, *_SETS, *_OBJECTS)))
+# What the sources of these kinds are.
+_SHAPES = (
+    ("a folder or an archive", _TREES),
+    ("a file", _FILES),
+    ("a list or pattern of files", _SETS),
+    ("an object in Python", _OBJECTS),
+)
+
+
+class OptionError(TypeError, ValueError):
+    """An option that this kind of source does not have: Python's word for it, and that of `pack`.
+
+    Attributes:
+        option: Its name.
+        kind: The kind of the source.
+        known: The options that there are.
+    """
+
+    def __init__(self, option: str, kind: str, known: Sequence[str]) -> None:
+        super().__init__(option, kind, known)
+        self.option, self.kind, self.known = option, kind, known
+
+    def __str__(self) -> str:
+        return self.told({name: name for name in (self.option, *self.known)})
+
+    def told(self, spelled: Mapping[str, str]) -> str:
+        """The same in words, with options as they are spelled elsewhere, and without those that are not."""
+        known = [name for name in self.known if name in spelled]
+        close = difflib.get_close_matches(self.option, known, 1)
+        there = ", ".join(spelled[name] for name in known) or "none"
+        hint = f"did you mean {spelled[close[0]]!r}?" if close else f"there are {there}"
+        return f"{spelled[self.option]!r} is no option for the kind {self.kind!r}: {hint}"
 
 
 def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follow_links: bool) -> Source:
@@ -57,7 +90,7 @@ def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follo
 
     Raises:
         ValueError: It is of no known kind, or not of the one that was named.
-        TypeError: An option is not one of this kind.
+        OptionError: An option is not one of this kind.
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not known; there are {', '.join(map(repr, KINDS))}")
@@ -98,7 +131,15 @@ def _opened(
         if name == kind or (kind is None and module.recognised(thing)):
             source: Source = module.opened(thing, _chosen(module.Options, name, options))
             return source
-    raise ValueError(f"{what}: {_nothing_known(thing)}; kind= says what it is: {', '.join(KINDS)}")
+    if kind is not None:
+        raise ValueError(f"{what}: {_of_another_shape(kind, kinds)}")
+    raise ValueError(f"{what}: {_nothing_known(thing)}; kind= says what it is: {', '.join(kinds)}")
+
+
+def _of_another_shape(kind: str, kinds: dict[str, str]) -> str:
+    own = next(shape for shape, theirs in _SHAPES if theirs is kinds)
+    meant = ", or ".join(shape for shape, theirs in _SHAPES if kind in theirs)
+    return f"is {own}, and a source of the kind {kind!r} is {meant}"
 
 
 def _nothing_known(thing: Any) -> str:
@@ -112,7 +153,5 @@ def _chosen(options_type: Any, kind: str, options: dict[str, Any]) -> Any:
     known = [field.name for field in fields(options_type)]
     for name in options:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
-            raise TypeError(f"{name!r} is no option for the kind {kind!r}: {hint}")
+            raise OptionError(name, kind, known)
     return options_type(**options)

@@ -64,13 +64,20 @@ def _told(text: str, below: int) -> Labelling:
         words = [word.strip() for word in text.removeprefix("name:").split(",")]
         return lambda name: _by_word(name, words)
     if text.startswith("regex:"):
-        pattern = re.compile(text.removeprefix("regex:"))
+        pattern = _pattern(text)
         return lambda name: _by_pattern(name, pattern)
     if os.path.isfile(text):
         return _by_table(read_table(text), f"the table {display(text)!r}")
     raise ValueError(
         f'labels={text!r} is neither "folder", "name:apple,orange", "regex:(.*)_" nor a table that exists'
     )
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text.removeprefix("regex:"))
+    except (re.error, OverflowError) as error:
+        raise ValueError(f"{text!r} holds no pattern: {error}") from None
 
 
 def _given(value: object) -> Label:
@@ -99,7 +106,9 @@ def _by_word(name: str, words: Sequence[str]) -> Label:
 def _by_pattern(name: str, pattern: re.Pattern[str]) -> Label:
     found = pattern.search(posixpath.basename(name))
     text = found and (found[1] if pattern.groups else found[0])
-    return Label(text) if text else Label(problem=f"the pattern {pattern.pattern!r} finds no label in it")
+    return (
+        Label(text) if text else Label(problem=f"the pattern {pattern.pattern!r} finds nothing in its name")
+    )
 
 
 def _by_table(table: Mapping[str, object], what: str) -> Labelling:

@@ -106,7 +106,8 @@ class Shard:
 
 
 def _check_fractions(split: Mapping[str, float]) -> None:
-    if not split or min(split.values()) < 0 or abs(sum(split.values()) - 1) > 1e-6:
+    # NaN is neither more nor less than anything.
+    if not split or min(split.values()) < 0 or not abs(sum(split.values()) - 1) <= 1e-6:
         parts = ", ".join(f"{name}={fraction:g}" for name, fraction in split.items())
         raise ValueError(f"the fractions of splits must add up to 1: {parts or 'there are none'}")
     for name in split:

@@ -48,10 +48,10 @@ def manifest_of(
     tallies: Mapping[str, Tally],
     work: Work,
     report: PackReport,
+    features: Mapping[str, Feature],
     source: str | None,
 ) -> bytes:
     """The content of the manifest: the same for the same data, whenever and wherever it was packed."""
-    features = features_of(listing, shards, work)
     facts: dict[str, Any] = {
         "tool": f"tfreel {version('tfreel')}",
         "source": {"kind": listing.kind, "path": source},

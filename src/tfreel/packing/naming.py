@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from tfreel.columns.plan import similar
 
 Style: TypeAlias = Literal["tf", "simple"]
 
@@ -48,8 +50,21 @@ class Naming:
 
     def name(self, feature: str) -> str:
         """The name that a feature gets."""
-        short = _SIMPLE.get(feature, feature) if self.style == "simple" else feature
+        short = self._short(feature)
         return self.rename.get(short, self.rename.get(feature, short))
+
+    def _short(self, feature: str) -> str:
+        return _SIMPLE.get(feature, feature) if self.style == "simple" else feature
+
+    def check(self, features: Iterable[str]) -> None:
+        """Refuses new names for features that are not among these.
+
+        Raises:
+            ValueError: There are such.
+        """
+        names = [self._short(feature) for feature in features]
+        for old in self.rename:
+            require_feature(self._short(old), names)
 
     def applied(self, features: Mapping[str, Any]) -> dict[str, Any]:
         """The same features under the names they get.
@@ -66,3 +81,15 @@ class Naming:
             both = " and ".join(repr(feature) for feature in features if self.name(feature) == twice)
             raise ValueError(f"{both} would both be called {twice!r}: rename one of them")
         return named
+
+
+def require_feature(name: str, features: Iterable[str]) -> None:
+    """Refuses the name of a feature that is not there.
+
+    Raises:
+        ValueError: It is not.
+    """
+    names = list(features)
+    if name not in names:
+        hint = similar(name, names).replace("it has", "there are", 1)
+        raise ValueError(f"no feature is called {name!r}; {hint}")

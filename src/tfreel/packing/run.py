@@ -8,13 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from tfreel.compression import checked_level, codec_named
+from tfreel.dataset.arguments import whole, whole_or_none
 from tfreel.engines import Engine, is_local
 from tfreel.errors import TfreelError
+from tfreel.features.kinds import Feature
 from tfreel.packing.checking import Verify, check
-from tfreel.packing.grouping import grouping
+from tfreel.packing.grouping import check_grouping, grouping
 from tfreel.packing.kinds import open_source
 from tfreel.packing.layout import SHARD_BYTES, Layout, Shard
-from tfreel.packing.manifest import manifest_of, split_reports
+from tfreel.packing.manifest import features_of, manifest_of, split_reports
 from tfreel.packing.naming import Naming, Style
 from tfreel.packing.report import OnProgress, PackReport, SplitReport, Tally, reject_lines
 from tfreel.packing.sending import folder_for
@@ -109,7 +111,7 @@ def pack(
         16
     """
     is_local(engine)  # or it is none
-    layout = Layout(split, seed, shuffle, shards, shard_bytes)
+    layout = Layout(split, whole("seed", seed), shuffle, whole_or_none("shards", shards), shard_bytes)
     codec = codec_named(compression)
     naming = Naming(features, rename or {})
     found = open_source(source, kind, options, follow_links=follow_links)
@@ -120,6 +122,7 @@ def pack(
         work.begin(plan)
         job = Job(work, codec, level, workers, on_error, progress, engine)
         _refuse_early(found, job, source)
+        check_grouping(found, stratify, group)
         listing = _listed(found, job, stratify, group)
         by = grouping(listing, stratify, group)
         planned = layout.laid_out(listing, by, _SUFFIXES[codec])
@@ -221,6 +224,12 @@ def _of_empty(splits: Mapping[str, SplitReport]) -> list[str]:
     return [f"split {name!r} is empty" for name, split in splits.items() if not split.records]
 
 
+def _of_renamed(naming: Naming, features: Mapping[str, Feature]) -> list[str]:
+    """Of sources that do not know beforehand what features they have."""
+    absent = [old for old, new in naming.rename.items() if new not in features]
+    return [f"no record has the feature {old!r}, which was to be renamed" for old in absent]
+
+
 def _publish(
     listing: Listing,
     layout: Layout,
@@ -234,7 +243,9 @@ def _publish(
     if report.rejected or report.skipped:
         work.write(REJECTS_NAME, reject_lines(report.rejected, report.skipped))
         names.append(REJECTS_NAME)
-    manifest = manifest_of(listing, layout, shards, tallies, work, report, _path_of(source))
+    features = features_of(listing, shards, work)
+    report.notes.extend(_of_renamed(listing.naming, features))
+    manifest = manifest_of(listing, layout, shards, tallies, work, report, features, _path_of(source))
     work.publish(names, manifest)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -110,9 +110,16 @@ class Source(ABC):
         """Takes note of what the features are to be called.
 
         Raises:
-            ValueError: They cannot have other names.
+            ValueError: They cannot have other names, or one that is to get another is not there.
         """
         self.naming = naming
+        known = self.feature_names()
+        if known is not None:
+            naming.check(known)
+
+    def feature_names(self) -> Collection[str] | None:
+        """What the features are called before they get other names; None if nobody knows yet."""
+        return self.features
 
     @abstractmethod
     def identity(self) -> str | None:

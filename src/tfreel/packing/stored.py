@@ -14,6 +14,8 @@ from tfreel.dataset.groups import Groups, groups_of
 from tfreel.dataset.order import Natural
 from tfreel.dataset.sources import Rows
 from tfreel.index.access import Records, indexed
+from tfreel.inference import infer_features
+from tfreel.packing.naming import require_feature
 from tfreel.packing.source import Listing, Made
 from tfreel.threads import thread_count
 
@@ -53,8 +55,14 @@ class Stored(Listing):
         return Made(self._records[list(indices)], names=names)
 
     def groups(self, feature: str) -> Groups:
-        """Which record has which value of a feature."""
-        elements = Elements(self._records, {}, {}, thread_count())
+        """Which record has which value of a feature.
+
+        Raises:
+            ValueError: There is no such feature, or not one value of it in each record.
+        """
+        features = infer_features(self._records.files)
+        require_feature(feature, features)
+        elements = Elements(self._records, {feature: features[feature]}, {}, thread_count())
         return groups_of(Rows(elements, Natural(self.count)), feature)
 
     def class_names(self, index: int) -> Sequence[str]:

@@ -62,6 +62,7 @@ def leaks(
     Raises:
         CorruptError: A file is damaged, and was not to be.
         FeatureError: A feature does not hold bytes.
+        ValueError: No record has a value of one of these features.
 
     Example:
         >>> tfreel.save("train.tfrecord", [{"id": i} for i in range(5)])
@@ -85,6 +86,8 @@ def leaks(
         search = Search(names, near=distance is not None, threads=thread_count(threads), stack=stack)
         for number, (name, some) in enumerate(named.items()):
             found.sets[name] = search.add_set(number, some, on_corrupt, progress)
+        if any(found.sets.values()) and (empty := search.empty_features()):
+            raise ValueError(f"no record has a value of feature {empty[0]!r}: nothing was compared")
         search.collect_same(collector)
         found.complete = distance is None or search.collect_near(collector, distance)
         found.pictures, found.undecodable, found.plain = search.pictures, search.undecodable, search.plain

@@ -54,11 +54,13 @@ class _Feature:
     def __init__(self, stack: ExitStack) -> None:
         self.values = stack.enter_context(Groups())
         self.copies = stack.enter_context(closing(Copies()))
+        self.is_empty = True
         self._pictured: list[Entries] = [np.empty(0, ENTRY)]
         self._hashes: list[U64] = [np.empty((0, 2), np.uint64)]
 
     def add(self, found: _Values) -> None:
         """Takes note of what is in one block."""
+        self.is_empty = self.is_empty and not len(found.entries)
         self.values.add(found.entries)
         self.copies.add(found.copies)
         self._pictured.append(found.pictured)
@@ -160,6 +162,10 @@ class Search:
             shown = ~is_plain(copies)
             pictured, copies = of_values[list(made)][shown], copies[shown]
         return _Values(of_values[filled], pictured, copies, len(pictures), len(pictures) - len(made))
+
+    def empty_features(self) -> list[str]:
+        """The features that have no value in any record."""
+        return [name for name, feature in zip(self._names, self._features, strict=True) if feature.is_empty]
 
     def collect_same(self, collector: Collector) -> None:
         """Brings together the same records and the same values."""

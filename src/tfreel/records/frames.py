@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
 from tfreel import _core
 from tfreel.ahead import ReadAhead
 from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_member, inflate, is_plain
-from tfreel.records.report import TAIL_KINDS, Fault, describe
+from tfreel.records.report import TAIL_KINDS, Fault, describe, foreign
 from tfreel.storage.files import LocalFile, looks_like
 from tfreel.storage.paths import display
 from tfreel.storage.remote.objects import ObjectFile, Window
@@ -491,11 +491,9 @@ def _perhaps_foreign(fault: Fault, head: bytes, stated: Codec | None, *, nothing
         looks = f"{found} data" + (", though it was said to be uncompressed" if stated == "none" else "")
     if looks is None and not (nothing_sound and fault.kind == "length_crc"):
         return fault
-    message = (
-        f"not a TFRecord file: it looks like {looks}"
-        if looks
-        else "not a TFRecord file, or its first header is damaged"
-    )
+    if looks is not None:
+        return foreign(fault.path, fault.end, looks)
+    message = "not a TFRecord file, or its first header is damaged"
     return Fault(fault.path, "not_tfrecord", 0, 0, fault.end, message)
 
 

@@ -121,6 +121,9 @@ def repair(
         durable: As in `Writer`.
         progress: As in `verify`.
 
+    Raises:
+        CorruptError: The source is something else than TFRecord files, and there is nothing to save.
+
     Example:
         >>> with tfreel.Writer("numbers.tfrecord") as out:
         ...     out.write_many([b"one", b"two", b"three"])
@@ -142,6 +145,7 @@ def repair(
             for block in reader.blocks():
                 out.write_block(block)
                 _tell(progress, block)
+            _refuse_foreign(reader.report)
     return reader.report
 
 
@@ -168,6 +172,12 @@ class _Ledger:
         self._file.abort()
         if kind is None and self._replace and exists(self._path):
             remove(self._path)  # of an earlier, damaged source
+
+
+def _refuse_foreign(report: Report) -> None:
+    """Nothing is saved of files that never had records; where some had, the ledger names the others."""
+    if not report.records and report.faults and all(fault.is_foreign for fault in report.faults):
+        raise report.faults[0].to_error()
 
 
 def _refuse_own_source(reader: Reader, destination: str) -> None:

@@ -35,6 +35,8 @@ _CLASSES: dict[str, type[TfreelError]] = {
 # Faults of a file that was cut off or is still being written: what `on_corrupt="tail"` forgives.
 TAIL_KINDS = frozenset({"truncated_header", "truncated_body", "zero_filled_tail", "compressed_truncated"})
 
+_FOREIGN = "not a TFRecord file: it looks like "
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -67,10 +69,19 @@ class Fault:
     def __str__(self) -> str:
         return f"{display(self.path)}: record {self.record} at byte {self.offset}: {self.message}"
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the file is of another kind: it never had any records."""
+        return self.message.startswith(_FOREIGN)
+
     def to_error(self, advice: str = "") -> TfreelError:
-        """The exception that this fault is when nobody forgives it."""
+        """The exception that this fault is when nobody forgives it. Foreign files need other advice."""
         error = _CLASSES.get(self.kind, CorruptError)(
-            f"{self}{advice}", path=self.path, record=self.record, offset=self.offset, kind=self.kind
+            f"{self}{'' if self.is_foreign else advice}",
+            path=self.path,
+            record=self.record,
+            offset=self.offset,
+            kind=self.kind,
         )
         if isinstance(error, ChecksumError):
             error.expected, error.actual = self.expected, self.actual
@@ -81,6 +92,11 @@ class Fault:
     def to_dict(self) -> dict[str, Any]:
         """The fault as plain values, for JSON."""
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def foreign(path: str, end: int, looks: str) -> Fault:
+    """The fault of a file that looks like something else."""
+    return Fault(path, "not_tfrecord", 0, 0, end, f"{_FOREIGN}{looks}")
 
 
 def describe(path: str, fault: _core.Fault) -> Fault:

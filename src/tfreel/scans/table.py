@@ -88,8 +88,8 @@ def scan(
     asked, lists = asked_of(files, given, None, on_corrupt, raw=False)
     if not asked and not lists:
         raise ValueError(
-            f"nothing tells the features of {', '.join(map(display, files[:3]))}: there are no records, and"
-            " features= is not given"
+            f"nothing tells the features of {', '.join(map(display, files[:3]))}: there are no records,"
+            " and features= is not given"
         )
     twice = set(asked or {}).intersection(lists)
     if twice:

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -78,7 +79,9 @@ class LocalFile:
             with naming(self.path):
                 os.close(descriptor)
 
-    def __del__(self) -> None:
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if is_ending():  # which closes all files, and leaves nothing of this module
+            return
         with suppress(OSError):  # nobody is left to tell
             self.close()
 

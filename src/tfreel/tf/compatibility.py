@@ -80,7 +80,8 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.train.Example", "tf.train.SequenceExample"),
-        "`True` and `False` are taken in an Int64List, as TensorFlow did with older versions of protobuf.",
+        "`True` and `False`, and tensors of them, are taken in an Int64List, as TensorFlow did with older"
+        " versions of protobuf and NumPy.",
     ),
     Difference(
         (

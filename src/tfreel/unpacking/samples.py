@@ -6,6 +6,7 @@ names that data sets commonly give them.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring as json_string
@@ -97,14 +98,16 @@ class Samples:
         for i, row in enumerate(_rows(batch)):
             given, group = _first(row, self.name), _first(row, self.by)
             safe = "" if given is None else safe_name(given)
+            folder = "" if group is None else safe_group(group)
             name, kept = split_extension(safe)
             values = row.get(self.main.name, ())
             yield Sample(
                 name,
                 kept,
-                "" if group is None else safe_group(group),
+                folder,
                 _first(row, self.label),
-                isinstance(given, bytes) and safe.encode() != given,
+                isinstance(given, bytes)
+                and given not in (safe.encode(), posixpath.join(folder, safe).encode()),
                 media_of(values[0], self.main.profile, row) if values else None,
                 list(self._files_beside(row)),
                 [member for column in members if (member := column[i]) is not None],

@@ -11,8 +11,9 @@ from tfreel import _core
 from tfreel.compression import detect
 from tfreel.features.kinds import Feature
 from tfreel.index.access import Records
+from tfreel.inference import infer_features
 from tfreel.packing.layout import check_split_name
-from tfreel.packing.naming import Naming
+from tfreel.packing.naming import Naming, require_feature
 from tfreel.packing.source import Made, Remark, Source, Stream, digest
 from tfreel.packing.stored import Stored
 from tfreel.records.read import read
@@ -49,10 +50,23 @@ class Origin:
 
 
 def copied(origin: Origin) -> Source:
-    """The source with the records of some TFRecord files."""
+    """The source with the records of some TFRecord files.
+
+    Raises:
+        ValueError: There is no such feature as holds the class.
+    """
+    _check_label(origin)
     if all(_is_plain(path) for path, _ in origin.files):
         return CopiedRecords(origin)
     return CopiedStream(origin, _blocks_of)
+
+
+def _check_label(origin: Origin) -> None:
+    if origin.label is None:
+        return
+    features = origin.features or infer_features([path for path, _ in origin.files])
+    if features:  # or there are no records
+        require_feature(origin.label, features)
 
 
 def _is_plain(path: str) -> bool:

@@ -19,6 +19,7 @@ from tfreel.packing.tree import Directory, Tree
 from tfreel.records.read import read
 from tfreel.storage.dataset_folder import Folder, is_folder, read_folder
 from tfreel.storage.names import SIDECAR_SUFFIXES
+from tfreel.storage.paths import display
 
 _NAME = re.compile(r"\.(tfrecords?|tfrec)\b")
 
@@ -55,7 +56,9 @@ def opened(thing: Tree | Sequence[str] | str, options: Options) -> Source:
     if is_folder(thing.path):
         return copied(told(of_folder("tfrecord", read_folder(thing.path)), options))
     if not isinstance(thing, Directory):
-        raise TypeError(f"{thing.path}: TFRecord files are packed from a folder, not from an archive")
+        raise ValueError(  # noqa: TRY004 - not the type is wrong
+            f"{display(thing.path)}: TFRecord files are packed from a folder, not from an archive"
+        )
     named = [name for name in thing.entries if _is_named_so(name) and not name.endswith(SIDECAR_SUFFIXES)]
     origin = of_files("tfrecord", [os.path.join(thing.path, name) for name in named])
     others = (name for name in thing.entries if name not in set(named))

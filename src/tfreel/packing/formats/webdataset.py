@@ -11,7 +11,7 @@ from tfreel.packing.formats.file_splits import note_on, splits_told
 from tfreel.packing.formats.members import PICKLES, features_of, number_of
 from tfreel.packing.formats.samples import Sample, missing, samples_of, usual_members
 from tfreel.packing.labels import class_ids
-from tfreel.packing.pictures.picture import SUFFIXES, PictureOptions, Pictures
+from tfreel.packing.pictures.picture import SUFFIXES, PictureOptions, Pictures, about_end
 from tfreel.packing.source import Item, Listing, RejectError, Remark, digest
 from tfreel.packing.tree import Directory, Tree
 from tfreel.storage.paths import display
@@ -186,9 +186,9 @@ class WebDataset(Listing):
         return () if label is None else (self.classes.get(label, str(label)),)
 
     def remarks(self, index: int, row: dict[str, object]) -> Sequence[str]:
-        del row
         _, sample = self._samples[index]
-        return [f"has no {name!r}, as others have" for name in missing(sample, self._usual, _PICTURES)]
+        lacks = missing(sample, self._usual, _PICTURES)
+        return [*about_end(row), *(f"has no {name!r}, as others have" for name in lacks)]
 
     def identity(self) -> str:
         return digest(*(tar.identity() for tar in self._tars))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tfreel.examples.tensor import tensor
 from tfreel.features.kinds import Feature, FixedLenFeature
 from tfreel.images.sizes import checked_size
-from tfreel.inference.content import IMAGES, NAMES, content_of
+from tfreel.inference.content import IMAGES, NAMES, content_of, jpeg_segments
 from tfreel.packing.source import Listing, RejectError
 from tfreel.packing.tree import Tree
 
@@ -27,6 +27,8 @@ _QUALITY = 95
 # What a picture that had to be decoded is stored as, if nothing is said: never worse than it was.
 _LOSSLESS_OR_SAME: dict[str, Literal["jpeg", "png", "webp"]] = {"jpeg": "jpeg", "webp": "webp"}
 _SHORT = {"jpg": "jpeg", "jpe": "jpeg", "tif": "tiff"}
+_JPEG_END = b"\xff\xd9"
+_PNG_END = b"\0\0\0\0IEND"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,23 @@ class Pictures:
         return {**sides, "image/encoded": encoded, "image/format": form}
 
 
+def about_end(row: Mapping[str, object]) -> Sequence[str]:
+    """What the user should know of a picture whose end is not there. Nothing is decoded for that."""
+    data, kind = row.get("image/encoded"), row.get("image/format")
+    return ("seems to be cut off",) if isinstance(data, bytes) and _lacks_end(data, kind) else ()
+
+
+def _lacks_end(data: bytes, kind: object) -> bool:
+    """Whether a JPEG or PNG has no end. Of a whole one, hardly more than that is looked at."""
+    if kind == "png":
+        return data.rfind(_PNG_END) < 0
+    if kind != "jpeg" or data.endswith(_JPEG_END):
+        return False
+    # Something may follow the end. A small picture in the header has an end too, which is not meant.
+    header = max((end for _, _, end in jpeg_segments(data)), default=0)
+    return data.rfind(_JPEG_END, header) < 0
+
+
 def _resized(pixels: npt.NDArray[Any], size: tuple[int, int] | int) -> npt.NDArray[Any]:
     """The picture in another size, in which every old pixel counts."""
     from tfreel import images
@@ -162,8 +181,10 @@ class PictureListing(Listing):
         self._tree.read_ahead([self.items[index].name for index in indices])
 
     def remarks(self, index: int, row: dict[str, object]) -> Sequence[str]:
-        suffix = self.items[index].name.rpartition(".")[2].lower()
-        kind = row["image/format"]
-        if kind == _SHORT.get(suffix, suffix) or not self._keeps_files:
+        if not self._keeps_files:
             return ()
-        return (f"is a {NAMES[str(kind)]} file, whatever its name says",)
+        suffix = self.items[index].name.rpartition(".")[2].lower()
+        kind = str(row["image/format"])
+        if kind == _SHORT.get(suffix, suffix):
+            return about_end(row)
+        return (f"is a {NAMES[kind]} file, whatever its name says", *about_end(row))

@@ -25,8 +25,12 @@ _NAME_TYPES = frozenset({str})
 _MOST_FORMS = 1 << 12
 
 
-def flattened(row: Mapping[str, Any], *, nested: bool = True) -> dict[str, Any]:
+def flattened(
+    row: Mapping[str, Any], nulls: set[str] | None = None, *, nested: bool = True
+) -> dict[str, Any]:
     """The row with the values of objects in it under names with slashes, and without those that are None.
+
+    Their names are added to `nulls`.
 
     Raises:
         RejectError: It holds something that is no feature.
@@ -34,11 +38,11 @@ def flattened(row: Mapping[str, Any], *, nested: bool = True) -> dict[str, Any]:
     if _PLAIN_TYPES.issuperset(map(type, row.values())) and _NAME_TYPES.issuperset(map(type, row)):
         return dict(row)
     flat: dict[str, Any] = {}
-    _flatten(row, "", flat, _MOST_NESTED if nested else 0)
+    _flatten(row, "", flat, set() if nulls is None else nulls, _MOST_NESTED if nested else 0)
     return flat
 
 
-def _flatten(row: Mapping[str, Any], prefix: str, flat: dict[str, Any], deeper: int) -> None:
+def _flatten(row: Mapping[str, Any], prefix: str, flat: dict[str, Any], nulls: set[str], deeper: int) -> None:
     for key, value in row.items():
         if not isinstance(key, str):
             raise RejectError(f"features are named by text, not by {key!r}")
@@ -46,10 +50,12 @@ def _flatten(row: Mapping[str, Any], prefix: str, flat: dict[str, Any], deeper: 
         if isinstance(value, Mapping):
             if not deeper:
                 raise RejectError(f"{name!r} holds an object in an object")
-            _flatten(value, name + "/", flat, deeper - 1)
+            _flatten(value, name + "/", flat, nulls, deeper - 1)
         elif name in flat:
             raise RejectError(f"two features would be called {name!r}")
-        elif value is not None:
+        elif value is None:
+            nulls.add(name)
+        else:
             flat[name] = value
 
 
@@ -144,9 +150,13 @@ class RowKinds:
 
     Most rows have the form of others, the same names with the same types of plain values. They are counted by
     their form, and looked into once for each.
+
+    Attributes:
+        nulls: The names of features that are None in some row.
     """
 
     def __init__(self) -> None:
+        self.nulls: set[str] = set()
         self._columns: dict[str, _Column] = {}
         self._rows = 0
         self._forms: Counter[_Form] = Counter()
@@ -174,6 +184,8 @@ class RowKinds:
                 self._columns.setdefault(name, _Column()).see(_PLAIN[kind], None, rows)
             self._rows += rows
         self._forms.clear()
+        for name in sorted(self.nulls):
+            self._columns.setdefault(name, _Column())
         for column in self._columns.values():
             column.settled = column.dtype
 
@@ -194,7 +206,7 @@ class RowKinds:
 
     def _fit(self, name: str, value: Any) -> Any:
         found, length = _kind_of(name, value)
-        wanted = self._columns[name].dtype if name in self._columns else found
+        wanted = (self._columns[name].dtype if name in self._columns else None) or found
         if wanted is None:  # an empty list in every row: nobody knows of what
             return None
         if found is None:
@@ -205,6 +217,10 @@ class RowKinds:
             return _as_floats(value) if length is not None else float(value)
         most = _NAMES[wanted]
         raise RejectError(f"{name!r} holds {_NAMES[found or 'int64']}, and {most} in other rows")
+
+    def names(self) -> list[str]:
+        """What all features are called, also those that no row has a value of."""
+        return list(self._columns)
 
     def features(self) -> dict[str, Feature]:
         """What to read the rows with."""
@@ -225,6 +241,8 @@ class RowKinds:
         return [ColumnNote(name, column.dtype, self._told(column)) for name, column in self._columns.items()]
 
     def _told(self, column: _Column) -> str:
+        if column.dtype is None:
+            return "empty in all rows"
         told = []
         if column.rows < self._rows:
             told.append(f"absent in {self._rows - column.rows:,} rows")

@@ -35,7 +35,7 @@ class RowTable(TableStream):
         labels: set[Any] = set()
         for part in self.parts():
             for _, row in part():
-                flat = self._flat(row)
+                flat = self._flat(row, self._kinds.nulls)
                 if isinstance(flat, RejectError):
                     continue
                 label = flat.get(self.options.label or "")
@@ -46,10 +46,12 @@ class RowTable(TableStream):
         self._settle(labels)
 
     def _settle(self, labels: set[Any] | None) -> None:
-        features = self._kinds.features()
-        if features:
-            self.check_names(list(features))
+        features, names = self._kinds.features(), self._kinds.names()
+        if names:
+            self.check_names(names)
         label = features.get(self.options.label or "")
+        if label is None and self.options.label in names:
+            raise ValueError(f"the label {self.options.label!r} is empty in all rows")
         found = None if labels is None else [_as_bytes(value) for value in labels]
         self.set_classes(getattr(label, "dtype", None), found)
         self.describe({name: feature for name, feature in features.items() if self.wants(name)})
@@ -64,13 +66,14 @@ class RowTable(TableStream):
     def look_ahead(self, part: Sequence[NamedRow], *, first: bool) -> None:
         """Decides what the columns hold that no part before had."""
         for _, row in part:
-            flat = self._flat(row)
+            flat = self._flat(row, self._kinds.nulls)
             if not isinstance(flat, RejectError):
                 self._see(flat)
         self._kinds.settle()
         if first:
             self._settle(None)
         self.describe({n: f for n, f in self._kinds.features().items() if self.wants(n)})
+        self.note(self._kinds.notes())
 
     # Both ---------------------------------------------------------------------------------------------------
 
@@ -80,11 +83,13 @@ class RowTable(TableStream):
         except RejectError:
             return  # it will be rejected, and has no say
 
-    def _flat(self, row: Mapping[str, Any] | RejectError) -> dict[str, Any] | RejectError:
+    def _flat(
+        self, row: Mapping[str, Any] | RejectError, nulls: set[str] | None = None
+    ) -> dict[str, Any] | RejectError:
         if isinstance(row, RejectError):
             return row
         try:
-            return flattened(row, nested=self._flatten)
+            return flattened(row, nulls, nested=self._flatten)
         except RejectError as error:
             return error
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -89,6 +89,7 @@ class TableStream(Stream):
         self.options = options
         self.columns: list[ColumnNote] = []
         self._told: list[str] = []
+        self._known: Sequence[str] | None = None
         self.label = options.label
         self._ids: dict[bytes, int] = {}
         self._embed = dict(options.embed or {})
@@ -228,12 +229,19 @@ class TableStream(Stream):
         self._told = [told, *(f"column {column}" for column in columns if column.text)]
         self.notes = others + self._told
 
+    def feature_names(self) -> Collection[str] | None:
+        if self._known is None:
+            return None
+        texts = [] if self.label is None else [f"{self.label}/text"]
+        return [*filter(self.keeps, self._known), *self._embed, *texts]
+
     def check_names(self, names: Sequence[str]) -> None:
-        """Refuses options about columns that are not there.
+        """Takes note of what columns there are. Refuses options about others.
 
         Raises:
             ValueError: There is no such column, or a new feature has the name of one.
         """
+        self._known = names
         options = self.options
         wanted = [*(options.columns or ()), *self._embed.values()]
         for name in [*wanted, options.label] if options.label is not None else wanted:
