@@ -73,6 +73,9 @@ def main() -> int:
     """Runs the jobs in their order, prints each as it ends, and keeps a receipt if asked to."""
     options = _parse()
     facts = _facts(options)
+    receipt = os.path.join(_RUNS, f"{facts['date']}-{options.save}")
+    if options.save and os.path.exists(receipt):  # said now, and not when all is measured
+        sys.exit(f"{os.path.relpath(receipt)} is there already: a receipt is never written over")
     outcomes: list[Outcome] = []
     with contextlib.ExitStack() as stack:
         folder = options.data or stack.enter_context(tempfile.TemporaryDirectory(prefix="tfreel-bench-"))
@@ -90,8 +93,7 @@ def main() -> int:
         print("This was a check of the harness: the numbers mean nothing.")
     if options.save:
         facts["missing"], facts["peers"] = away.missing, away.facts()
-        name = f"{facts['date']}-{options.save}"
-        for path in save(os.path.join(_RUNS, name), facts, outcomes, [folder]):
+        for path in save(receipt, facts, outcomes, [folder]):
             print(os.path.relpath(path))
     return 0
 

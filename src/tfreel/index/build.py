@@ -6,7 +6,7 @@ import errno
 import os
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -282,7 +282,7 @@ def load_sidecar(path: str, sidecar: str, turn: Turn = ALONE) -> FileIndex:
         _check_samples(file, index, sidecar)
         # To look at all of an object is dear, its time is that of its upload, and whatever is read by the
         # help of an index is checked anyway.
-        return replace(index, mtime_ns=file.identity.mtime_ns)
+        return index.dated(file.identity.mtime_ns)
     # The time differs. A copy or a restored backup is as good as the original, if it holds the same: look.
     actual = scan(path, compression=index.codec, turn=turn)
     if actual.fingerprint != fingerprint:
@@ -314,7 +314,7 @@ def load_promised(path: str, sidecar: str, promise: Header, *, checked: bool) ->
     if not checked:
         _check_fingerprint(index, fingerprint, sidecar)
         _check_samples(file, index, sidecar)
-    return replace(index, mtime_ns=file.identity.mtime_ns)
+    return index.dated(file.identity.mtime_ns)
 
 
 def changed_since(path: str) -> StaleIndexError:

@@ -10,7 +10,7 @@ import errno
 import hashlib
 import os
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
@@ -70,6 +70,12 @@ class FileIndex:
         digest = hashlib.sha256(np.ascontiguousarray(self.lengths, "<u8").data)
         digest.update(np.ascontiguousarray(self.checksums, "<u4").data)
         return digest.digest()
+
+    def dated(self, mtime_ns: int) -> FileIndex:
+        """The same, of a file of that time."""
+        if mtime_ns == self.mtime_ns:  # and with the fingerprint, which takes long to compute
+            return self
+        return replace(self, mtime_ns=mtime_ns)
 
     def to_bytes(self) -> bytes:
         """The content of a sidecar."""
