@@ -506,6 +506,22 @@ class TestRows:
         assert source.features is not None
         tfreel.parse(made_of(source).records, source.features)
 
+    @pytest.mark.parametrize("rename", [{}, {"image": "x"}])
+    def test_a_set_of_tensors_reads_as_its_manifest_says(
+        self, tmp_path: Path, rename: dict[str, str]
+    ) -> None:
+        images = np.arange(2 * 3 * 4, dtype=np.uint8).reshape(2, 3, 4)
+        tfreel.pack({"image": images}, tmp_path / "set", tensors=True, rename=rename)
+        name = rename.get("image", "image")
+        batch = tfreel.Dataset(tmp_path / "set", split="train").load()
+        assert sorted(batch) == [name, f"{name}/dtype", f"{name}/shape"]
+        assert batch[f"{name}/shape"].tolist() == [[3, 4]] * 2
+
+    def test_the_shape_of_a_tensor_cannot_be_called_otherwise_than_the_tensor(self, tmp_path: Path) -> None:
+        images = np.zeros((2, 3, 4), np.uint8)
+        with pytest.raises(ValueError, match="no feature is called 'image/shape'"):
+            tfreel.pack({"image": images}, tmp_path / "set", tensors=True, rename={"image/shape": "s"})
+
 
 class TestNumpyFiles:
     def test_a_file_of_one_array(self, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tfreel.examples.tensor import tensor
 from tfreel.features.kinds import DType, Feature, FixedLenFeature
+from tfreel.packing.naming import Naming
 from tfreel.packing.source import Made, digest
 from tfreel.packing.tables.table import (
     MOST_CLASSES,
@@ -129,6 +130,17 @@ class ArrayTable(TableStream):
         if self._identity is None:
             return None
         return digest(self._identity, None if self._tree is None else self._tree.identity())
+
+    def use(self, naming: Naming) -> None:
+        super().use(naming)
+        # Shape and dtype go with their tensor, whatever it is called.
+        parts = {
+            f"{name}/{part}": f"{naming.name(name)}/{part}"
+            for name, array in self._arrays.items()
+            if self._is_tensor(array)
+            for part in ("shape", "dtype")
+        }
+        self.naming = replace(naming, rename={**naming.rename, **parts})
 
     def _is_tensor(self, array: RowArray) -> bool:
         return self._tensors and len(array.shape) > 1 and array.dtype.kind in "biuf"
