@@ -319,11 +319,32 @@ def test_a_cache_that_was_not_finished_leaves_nothing_and_a_damaged_one_is_notic
         list(ds.batch(10).cache("kept"))
 
 
+@pytest.mark.parametrize("directory", [None, "kept"])
+@pytest.mark.parametrize("rows", [None, 4])
+def test_who_works_in_place_changes_nothing_in_a_cache(
+    ds: Dataset, rows: int | None, directory: str | None
+) -> None:
+    few = ds.take(4) if rows is None else ds.take(4).batch(rows)
+    plan = few.cache(directory)
+
+    def spoilt(element: Any) -> Any:
+        for name in element:
+            if isinstance(element[name], np.ndarray):
+                element[name][...] = 0
+        return element
+
+    expected = [element["x"].tolist() for element in few]
+    for _ in range(2):
+        assert [element["x"].tolist() for element in plan] == expected
+        list(plan.map(spoilt))
+        spoilt(plan[1 if rows is None else 0])
+
+
 def test_a_cache_in_memory_serves_several_runs_at_once(ds: Dataset) -> None:
     counting = Counting()
     plan = ds.map(counting).cache()
     for first, second in zip(plan, plan, strict=True):
-        assert first is second
+        assert first["n"] == second["n"]
     assert counting.calls == COUNT
 
 
@@ -502,3 +523,40 @@ def test_a_notebook_shows_the_plan_and_trusts_no_name(path: str) -> None:
     assert "&lt;script&gt;" in shown
     assert "<script>" not in shown
     assert "<li>in batches of 2</li>" in shown
+
+
+# Batches of anything ----------------------------------------------------------------------------------------
+
+
+def gathered(*values: Any) -> Any:
+    return gather([{"a": value} for value in values])["a"]
+
+
+def test_an_empty_list_is_one_of_whatever_the_others_are() -> None:
+    found = gathered([2**53 + 1], [], [3, 4])
+    assert found.values.dtype == np.int64
+    assert found.to_list() == [[2**53 + 1], [], [3, 4]]
+    assert gathered([], [1.5]).values.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("values", "kinds"),
+    [
+        ((10**15, b"a\0"), "bytes and int"),
+        ((1, "x"), "int and str"),
+        ((2**60 + 1, 0.5), "float and int"),
+        ((np.uint64(2**63), np.int64(-1)), "int and uint"),
+        (([2**60 + 1], [0.5, 1.5]), "float and int"),
+        (([1, 2], ["x", "y"]), "int and str"),
+    ],
+)
+def test_values_that_would_not_stay_what_they_are_make_no_batch(values: Any, kinds: str) -> None:
+    with pytest.raises(ValueError, match=f"column 'a': a batch cannot hold values of {kinds} side by side"):
+        gathered(*values)
+
+
+def test_numbers_that_stay_what_they_are_share_a_batch() -> None:
+    assert gathered(1, 2.5).tolist() == [1, 2.5]
+    assert gathered(True, 2).tolist() == [1, 2]
+    assert gathered(np.float32(0.5), 0.25).tolist() == [0.5, 0.25]
+    assert gathered(np.array([1], np.int32), np.array([2, 3])).to_list() == [[1], [2, 3]]

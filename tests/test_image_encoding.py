@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tfreel import images
 
@@ -17,6 +18,16 @@ def test_png_gives_every_value_back(channels: int) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (5, 7, channels), dtype=np.uint8)
     assert np.array_equal(images.decode(images.encode(pixels), "keep"), pixels)
     assert images.encode(pixels) == images.encode(pixels)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "CMYK", "YCbCr", "HSV", "LAB", "P", "RGBX", "RGBA", "PA"])
+def test_images_of_pillow_keep_their_colours_whatever_their_mode(mode: str) -> None:
+    red = Image.new("RGB", (4, 4), (200, 10, 10))
+    image = red.convert("P", palette=Image.Palette.ADAPTIVE) if mode in ("P", "PA") else red
+    found = images.decode(images.encode(image.convert(mode)))
+    assert np.abs(found.astype(int) - [200, 10, 10]).max() <= 5
+    gray = images.decode(images.encode(red.convert("1").point(lambda _: 255)))
+    assert (gray == 255).all()
 
 
 def test_png_holds_sixteen_bits_of_gray() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
@@ -13,6 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import Sparse
+from tfreel.columns.strings import BytesColumn
 from tfreel.dataset.nodes import Above, DatasetReport, Node, Origins, Run, Step, settled
 from tfreel.dataset.order import Natural, Positions
 from tfreel.dataset.packed import pack, unpack
@@ -57,14 +62,15 @@ class _Memory(Store):
 
     def steps(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
         while position in self._kept or self._make(below, run, position):
-            yield self._kept[position]
+            element, origins = self._kept[position]
+            yield _copy(element), origins
             position += 1
 
     def get(self, below: Node, positions: list[int]) -> list[Any]:
         missing = sorted({position for position in positions if position not in self._kept})
         made = below.get(np.array(missing, np.uint64), 0) if missing else []
         self._kept.update((position, (element, ())) for position, element in zip(missing, made, strict=True))
-        return [self._kept[position][0] for position in positions]
+        return [_copy(self._kept[position][0]) for position in positions]
 
     def _make(self, below: Node, run: Run, position: int) -> bool:
         """Makes the element at a position, and all before it, if there is one."""
@@ -92,6 +98,17 @@ class _Memory(Store):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Memory, ()  # what it keeps does not travel: it is made again
+
+
+def _copy(element: Any) -> Any:
+    """The element with arrays of its own: who works in place changes nothing for those who come later."""
+    if isinstance(element, (np.ndarray, Batch, SequenceBatch, BytesColumn, Ragged, Sparse)):
+        return copy.deepcopy(element)
+    if type(element) is dict:
+        return {name: _copy(member) for name, member in element.items()}
+    if type(element) in (list, tuple):
+        return type(element)(map(_copy, element))
+    return element
 
 
 @dataclass(slots=True)

@@ -28,10 +28,21 @@ def gather(elements: Sequence[Any]) -> Any:
         for element in elements:
             if list(element) != names and set(element) != set(names):
                 raise ValueError(f"a batch cannot hold rows with {names} and rows with {list(element)}")
-        return Batch({name: _column([row[name] for row in elements]) for name in names}, len(elements))
+        return Batch({name: _named_column(name, elements) for name in names}, len(elements))
     if isinstance(first, tuple):
         return tuple(_column(members) for members in zip(*elements, strict=True))
     return _column(elements)
+
+
+def _named_column(name: Any, rows: Sequence[Any]) -> Any:
+    try:
+        return _column([row[name] for row in rows])
+    except _KindsError as error:
+        raise ValueError(f"column {name!r}: {error}") from None
+
+
+class _KindsError(ValueError):
+    """Values that no column can hold as they are."""
 
 
 def _column(values: Sequence[Any]) -> Any:
@@ -48,17 +59,55 @@ def _column(values: Sequence[Any]) -> Any:
 
 def _numbers(values: Sequence[Any]) -> Any:
     if all(isinstance(value, (np.generic, int, float)) for value in values):
-        return np.array(values)
-    arrays = [np.asarray(value) for value in values]
+        return _unchanged(np.array(values), values)
+    arrays = _arrays(values)
     shapes = {array.shape for array in arrays}
     if len(shapes) == 1:
-        return np.stack(arrays)
+        return _unchanged(np.stack(arrays), arrays)
     if len({shape[1:] for shape in shapes}) == 1 and () not in shapes:
-        return _rows(arrays, np.concatenate(arrays))
+        return _rows(arrays, _unchanged(np.concatenate(arrays), arrays))
     column = np.empty(len(arrays), object)  # nothing better can hold arrays of any shape
     for i, array in enumerate(arrays):
         column[i] = array
     return column
+
+
+def _arrays(values: Sequence[Any]) -> list[npt.NDArray[Any]]:
+    """The values as arrays. An empty list is one of whatever the others are."""
+    arrays = [np.asarray(value) for value in values]
+    filled = next((array.dtype for array in arrays if array.size), None)
+    if filled is None:
+        return arrays
+    return [
+        array if array.size or isinstance(value, np.ndarray) else array.astype(filled)
+        for value, array in zip(values, arrays, strict=True)
+    ]
+
+
+def _unchanged(column: npt.NDArray[Any], values: Sequence[Any]) -> npt.NDArray[Any]:
+    """The column, if all values are in it as they were given.
+
+    Raises:
+        _KindsError: Numbers became text, or whole numbers lost digits.
+    """
+    if len(types := set(map(type, values))) == 1 and np.ndarray not in types:
+        return column
+    dtypes = {np.asarray(value).dtype for value in values}
+    if len({dtype.kind for dtype in dtypes}) <= 1 and column.dtype in dtypes:
+        return column
+    for value in values:
+        given = np.asarray(value)
+        if (given.dtype.kind in "SU") != (column.dtype.kind in "SU") or (
+            given.dtype.kind in "iu" and column.dtype.kind == "f" and _loses_digits(given, column.dtype)
+        ):
+            kinds = " and ".join(sorted({dtype.name.rstrip("0123456789") for dtype in dtypes}))
+            raise _KindsError(f"a batch cannot hold values of {kinds} side by side")
+    return column
+
+
+def _loses_digits(whole: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    exact = 1 << (np.finfo(dtype).nmant + 1)
+    return bool(whole.size) and (int(whole.max()) > exact or int(whole.min()) < -exact)
 
 
 def _rows(values: Iterable[Any], flat: Any) -> Ragged:

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 Format: TypeAlias = Literal["png", "jpeg", "webp"]
 
+# Modes of Pillow that hold what an array of such a shape means; I and F are refused by their dtype.
+_PLAIN_MODES = ("L", "LA", "RGB", "RGBA", "I", "I;16", "F")
 _CHANNELS = {"png": (1, 2, 3, 4), "jpeg": (1, 3), "webp": (3, 4)}
 
 
@@ -18,7 +20,7 @@ def encode(image: npt.ArrayLike, format: Format = "png", *, quality: int = 95) -
 
     Args:
         image: uint8 of (height, width) or (height, width, channels); PNG has 1 to 4 channels, JPEG 1 or 3,
-            WebP 3 or 4. PNG also holds uint16 of one channel.
+            WebP 3 or 4. PNG also holds uint16 of one channel. Or an image of Pillow, of any mode.
         format: ``"png"`` keeps every value; ``"jpeg"`` and ``"webp"`` do not.
         quality: Of JPEG and WebP, from 1 to 100.
 
@@ -30,7 +32,7 @@ def encode(image: npt.ArrayLike, format: Format = "png", *, quality: int = 95) -
         >>> tfreel.images.encode(np.zeros((2, 3, 3), np.uint8), "jpeg")[:3]
         b'\xff\xd8\xff'
     """
-    pixels = np.asarray(image)
+    pixels = np.asarray(_in_colours(image))
     if format not in _CHANNELS:
         raise ValueError(f"format must be one of {', '.join(_CHANNELS)}, not {format!r}")
     if not 1 <= quality <= 100:
@@ -42,6 +44,17 @@ def encode(image: npt.ArrayLike, format: Format = "png", *, quality: int = 95) -
     if channels not in _CHANNELS[format] or not (deep or pixels.dtype == np.uint8):
         raise ValueError(f"{format} cannot hold {channels} channels of {pixels.dtype}")
     return _saved(pixels[:, :, 0] if pixels.ndim == 3 and channels == 1 else pixels, format, quality)
+
+
+def _in_colours(image: Any) -> Any:
+    """An image of Pillow with channels that mean red, green and blue, or gray; anything else as it is."""
+    mode = getattr(image, "mode", None)
+    if mode in (None, *_PLAIN_MODES) or not hasattr(image, "convert"):
+        return image
+    clear = image.has_transparency_data
+    if mode in ("1", "La"):
+        return image.convert("L" if mode == "1" else "LA")
+    return image.convert("RGBA" if clear else "RGB")
 
 
 def encode_labels(ids: npt.ArrayLike) -> bytes:

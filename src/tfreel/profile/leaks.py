@@ -77,6 +77,8 @@ def leaks(
         raise ValueError(f"distance goes from 0 to {BITS // 4 - 1}, not {distance}")
     if limit < 0:
         raise ValueError(f"limit must not be negative, not {limit}")
+    if isinstance(features, str):
+        raise TypeError(f"features must be a list of names, not {features!r}")
     named = _named_sets(sets)
     files = [*named.values()]
     names = list(features) if features is not None else _pictures_in(files, on_corrupt)

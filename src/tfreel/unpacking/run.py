@@ -138,6 +138,8 @@ def _copied(
     where: Any,
     limit: int | None,
 ) -> UnpackReport:
+    if isinstance(columns, str):
+        raise TypeError(f"columns must be a list of names, not {columns!r}")
     schema = source.schema if columns is None else source.schema.only(columns)
     names = list(schema.columns)
     report = UnpackReport(wishes.path, kind, notes=list(schema.notes))
