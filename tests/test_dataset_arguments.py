@@ -193,3 +193,17 @@ def test_wrong_options_of_files_are_refused_at_once(path: str) -> None:
 def test_columns_may_come_from_a_generator(path: str) -> None:
     names: Any = (name for name in ("x", "n"))
     assert list(Dataset(path, columns=names)[0]) == ["x", "n"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda ds: ds.concat("a.tfrecord"),
+        lambda ds: ds.zip(5),
+        lambda _: Dataset.mix(["a.tfrecord"], seed=1),
+    ],
+    ids=["concat", "zip", "mix"],
+)
+def test_files_are_no_dataset_yet(ds: Dataset, call: Any) -> None:
+    with pytest.raises(TypeError, match=r"a tfreel.Dataset is needed, not (str|int); tfreel.Dataset"):
+        call(ds)

@@ -283,3 +283,9 @@ def test_decoding_gives_back_what_was_encoded_as_a_sequence(
         assert len(found_lists[name]) == len(rows)
         for found, row in zip(found_lists[name], rows, strict=True):
             assert_same(found, row)
+
+
+@pytest.mark.parametrize("decode", [tfreel.decode, tfreel.decode_sequence])
+def test_nothing_is_no_record(decode: Any) -> None:
+    with pytest.raises(TypeError, match="expected bytes, bytearray or memoryview, got None"):
+        decode(None)

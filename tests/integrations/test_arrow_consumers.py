@@ -366,6 +366,14 @@ def test_pandas_gives_back_what_it_keeps() -> None:
     assert_same_batch(Batch.from_arrow(pd.DataFrame.from_arrow(batch)), batch)
 
 
+def test_what_pandas_calls_its_rows_is_a_column_only_if_it_has_a_name() -> None:
+    frame = pd.DataFrame({"a": range(5)})
+    for some in (frame, frame[frame.a != 3], frame.sample(frac=1, random_state=1)):
+        assert list(Batch.from_arrow(some)) == ["a"]
+        assert Batch.from_arrow(some)["a"].tolist() == some["a"].tolist()
+    assert sorted(Batch.from_arrow(frame.assign(b=1).set_index("b"))) == ["a", "b"]
+
+
 def test_pandas_has_null_for_nan() -> None:
     found = Batch.from_arrow(pd.DataFrame({"x": [1.0, np.nan]}))["x"]
     assert found.to_list() == [[1.0], []]

@@ -507,3 +507,9 @@ def test_streams_are_shared_out_too(path: str) -> None:
         dataset = IterableDataset(stream, rank=rank, world=2)
         seen += flat(numbers(DataLoader(dataset, batch_size=None, num_workers=2)))
     assert sorted(seen) == list(range(COUNT))
+
+
+@pytest.mark.parametrize("adapter", [Dataset, IterableDataset, Loader])
+def test_files_are_no_dataset_yet(adapter: Any) -> None:
+    with pytest.raises(TypeError, match=r"a tfreel.Dataset is needed, not str"):
+        adapter("a.tfrecord")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tfreel.columns import BytesColumn, Ragged
 from tfreel.dataset import Dataset
+from tfreel.dataset.dataset import dataset_of
 from tfreel.dataset.plan import signature
 
 __all__ = ["Source", "collate"]
@@ -38,7 +39,7 @@ class Source:
     """
 
     def __init__(self, ds: Dataset) -> None:
-        ds._require_positions("to be a source")
+        dataset_of(ds)._require_positions("to be a source")
         len(ds)  # what has no end is for Grain to repeat
         self._ds = ds
 

@@ -15,6 +15,7 @@ from tfreel.adapters.ranks import RankPlan
 from tfreel.columns import Batch
 from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.dataset.arrange import whole_batches
+from tfreel.dataset.dataset import dataset_of
 from tfreel.dataset.shares import Share
 from tfreel.dataset.stages import Uneven
 from tfreel.errors import TfreelWarning
@@ -64,6 +65,7 @@ def iterate(
     Example:
         ``for batch in iterate(ds.shuffle(seed=1).batch(256)): state = step(state, batch)``
     """
+    dataset_of(ds)
     if prefetch < 0:
         raise ValueError(f"prefetch must be 0 or more, not {prefetch}")
     if others not in ("raise", "drop", "split"):

@@ -10,6 +10,7 @@ import numpy as np
 from tfreel.adapters.needs import needs
 from tfreel.columns import Batch
 from tfreel.dataset import Dataset
+from tfreel.dataset.dataset import dataset_of
 
 try:
     import keras
@@ -46,7 +47,7 @@ class PyDataset(keras.utils.PyDataset):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        ds._require_positions("to be a PyDataset")
+        dataset_of(ds)._require_positions("to be a PyDataset")
         self._ds = ds
         self._epoch = ds._epoch
         self._names = (inputs, targets, weights)

@@ -15,6 +15,8 @@ from tfreel.adapters.ranks import RankPlan
 from tfreel.adapters.tensors import Jagged, collate, to_torch
 from tfreel.dataset import Dataset as Plan
 from tfreel.dataset import DatasetIterator
+from tfreel.dataset.arguments import whole
+from tfreel.dataset.dataset import dataset_of
 from tfreel.dataset.shares import Share
 from tfreel.dataset.stages import Uneven
 from tfreel.errors import StateError
@@ -39,7 +41,7 @@ class Dataset(data.Dataset):
     """
 
     def __init__(self, ds: Plan) -> None:
-        ds._require_positions("to be a map-style dataset")
+        dataset_of(ds)._require_positions("to be a map-style dataset")
         len(ds)  # what has no end has no place for a sampler
         self._ds = ds
 
@@ -95,7 +97,7 @@ class IterableDataset(data.IterableDataset):
     ) -> None:
         if (rank is None) != (world is None):
             raise ValueError("give both rank and world, or neither")
-        if world not in (None, 1) and ds._node.shares:
+        if dataset_of(ds)._node.shares and world not in (None, 1):
             raise ValueError("the dataset has been shared out with shard(): give no rank, or do not shard it")
         self._ds = ds
         self._rank = rank
@@ -108,7 +110,7 @@ class IterableDataset(data.IterableDataset):
 
     def set_epoch(self, number: int) -> None:
         """Goes to another epoch: what is shuffled comes in another order. For every `iter` from now on."""
-        self._epoch.fill_(number)
+        self._epoch.fill_(whole("number", number, 0))
 
     def plan(self) -> RankPlan:
         """What falls to this rank."""

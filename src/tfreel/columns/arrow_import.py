@@ -94,6 +94,9 @@ def _columns(field: Field, arrays: Sequence[Array]) -> tuple[dict[str, Flat | Ra
 
 
 def _opened(source: Any) -> tuple[Field, Iterator[Array]]:
+    index = getattr(source, "index", None)
+    if hasattr(source, "reset_index") and set(getattr(index, "names", ())) == {None}:
+        source = source.reset_index(drop=True)  # of pandas: numbers that are left of rows that are gone
     if hasattr(source, "__arrow_c_stream__"):
         stream = _core.ArrowStream(source.__arrow_c_stream__())
         return _field(stream.field()), iter(stream.next, None)

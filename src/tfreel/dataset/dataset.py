@@ -401,13 +401,13 @@ class Dataset:
 
     def concat(self, *others: Dataset) -> Self:
         """This dataset, then the others."""
-        nodes = [self._node, *(other._node for other in others)]
+        nodes = [self._node, *(dataset_of(other)._node for other in others)]
         deal = InTurn(tuple(node.size for node in nodes))
         return self._of(together(nodes, deal, join_stage(len(nodes))) or Joined(tuple(nodes)))
 
     def zip(self, *others: Dataset) -> Self:
         """Tuples of an element of this dataset and one of each other; as many as the shortest has."""
-        return self._of(Zipped((self._node, *(other._node for other in others))))
+        return self._of(Zipped((self._node, *(dataset_of(other)._node for other in others))))
 
     @staticmethod
     def mix(datasets: Sequence[Dataset], weights: Sequence[float] | None = None, *, seed: int) -> Dataset:
@@ -430,7 +430,7 @@ class Dataset:
         """
         if not datasets:
             raise ValueError("there is nothing to mix")
-        nodes = [dataset._node for dataset in datasets]
+        nodes = [dataset_of(dataset)._node for dataset in datasets]
         shares = [1.0] * len(nodes) if weights is None else list(weights)
         seed = whole("seed", seed)
         deal = Mixture.of(tuple(None if node.lost_by else node.size for node in nodes), shares, seed)
@@ -590,3 +590,16 @@ class Dataset:
             return ""
         positions = np.arange(min(markup.MOST_ROWS, node.size), dtype=np.uint64)
         return markup.Cells().row_table(node.get(positions, self._epoch))
+
+
+def dataset_of(value: Any) -> Dataset:
+    """What was given, if it is a dataset.
+
+    Raises:
+        TypeError: It is something else; often files that nobody has opened yet.
+    """
+    if not isinstance(value, Dataset):
+        raise TypeError(
+            f"a tfreel.Dataset is needed, not {type(value).__name__}; tfreel.Dataset(paths) is one"
+        )
+    return value

@@ -32,7 +32,7 @@ def decode(record: bytes | bytearray | memoryview, *, tensors: bool = True) -> d
         >>> tfreel.decode(tfreel.encode({"label": 7, "name": "cat"}))
         {'label': array([7]), 'name': [b'cat']}
     """
-    found = _decoder.decode(record, tensors)
+    found = _decoder.decode(_given(record), tensors)
     if isinstance(found, _core.Malformed):
         raise decode_error(found, "Example")
     return found
@@ -57,10 +57,16 @@ def decode_sequence(
         >>> tfreel.decode_sequence(tfreel.encode_sequence({"id": 7}, {"steps": [[1, 2], [3]]}))
         ({'id': array([7])}, {'steps': [array([1, 2]), array([3])]})
     """
-    found = _decoder.decode_sequence(record, tensors)
+    found = _decoder.decode_sequence(_given(record), tensors)
     if isinstance(found, _core.Malformed):
         raise decode_error(found, "SequenceExample")
     return found
+
+
+def _given(record: Any) -> Any:
+    if record is None:  # which the core would refuse in words of its own
+        raise TypeError("expected bytes, bytearray or memoryview, got None")
+    return record
 
 
 def decode_error(found: _core.Malformed, message: str) -> DecodeError:
