@@ -331,6 +331,15 @@ def test_text_files_are_a_type_error(tmp_path: Path) -> None:
         list(tfreel.read(file))
 
 
+def test_a_file_of_records_opened_as_text_is_refused_before_its_bytes_are_taken_for_letters(
+    tmp_path: Path,
+) -> None:
+    with tfreel.Writer(tmp_path / "a") as out:
+        out.write(b"\xff\x86" * 100)
+    with (tmp_path / "a").open(encoding="utf-8") as file, pytest.raises(TypeError, match="binary mode"):
+        list(tfreel.read(file))
+
+
 def test_stream_that_was_let_go_is_not_read_on_as_if_nothing_were_missing() -> None:
     for let_go in (tfreel.Reader.close, tfreel.Reader.reset):
         reader = tfreel.read(io.BytesIO(frames(RECORDS)))

@@ -7,6 +7,7 @@ What to do about a fault is for the caller to decide.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -115,8 +116,9 @@ def _open_stream(stream: BinaryIO, name: object, options: ReadOptions, start: Po
     path = name if isinstance(name, str) else "<stream>"
     head = b""
     more = None
+    is_text = isinstance(stream, io.TextIOBase)  # which may fail to read what is no text
     while len(head) < _HEAD_BYTES and more != b"":
-        more = stream.read(_HEAD_BYTES - len(head))
+        more = "" if is_text else stream.read(_HEAD_BYTES - len(head))
         if not isinstance(more, bytes):  # "", too: an empty file of text would be read for ever
             raise TypeError('expected a stream opened in binary mode, as in open(path, "rb")')
         head += more
