@@ -489,3 +489,30 @@ def test_the_command_writes_schemas_of_both_kinds(tmp_path: Path) -> None:
 def test_the_command_looks_into_masks_if_it_is_asked_to(tmp_path: Path) -> None:
     tfreel.save(tmp_path / "x", [{"mask": images.encode_labels(np.array([[0, 7]], np.uint8))}])
     assert rows(run("schema", "--masks", tmp_path / "x"))[0]["rules"]["mask"]["mask_ids"] == [0, 7]
+
+
+@pytest.mark.parametrize(
+    ("rules", "why"),
+    [
+        ({"kind": "int"}, "kind must be one of int64, float32, bytes, not 'int'"),
+        ({"presence": 5}, "presence must be a number from 0 to 1, not 5"),
+        ({"allowed": "c0"}, "allowed must be a list of texts or whole numbers, not 'c0'"),
+        ({"range": (9, 0), "kind": "int64"}, r"range must be \[least, most\], numbers or null"),
+    ],
+)
+def test_rules_made_in_python_are_checked_as_those_of_a_file(rules: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        FeatureRules(**rules)
+
+
+def test_rules_may_have_numbers_of_numpy_and_lists() -> None:
+    rules = FeatureRules(kind="int64", range=(np.int64(0), np.int64(9)), presence=np.float32(0.5))
+    assert rules == FeatureRules(kind="int64", range=(0, 9), presence=0.5)
+    assert FeatureRules(allowed=["a", "b"]) == FeatureRules(allowed=("a", "b"))  # type: ignore[arg-type]
+
+
+def test_schemas_made_in_python_are_checked() -> None:
+    with pytest.raises(ValueError, match='other_features must be "allow" or "refuse", not \'alow\''):
+        Schema({}, other_features="alow")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="rules of 'x' must be FeatureRules, not dict"):
+        Schema({"x": {"kind": "int64"}})  # type: ignore[dict-item]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from tfreel.features.kinds import DTYPES, DType
 from tfreel.inference.content import NAMES
 
@@ -70,6 +72,11 @@ class FeatureRules:
     divergence: float | None = None
 
     def __post_init__(self) -> None:
+        for name, value in self.to_json().items():
+            try:
+                object.__setattr__(self, name, _READERS[name](_of_python(value)))
+            except ValueError as error:
+                raise ValueError(f"{name} must be {error}, not {_shown(value)}") from None
         implied = self._implied_kind()
         if self.kind is None and implied is not None:
             object.__setattr__(self, "kind", implied)
@@ -118,22 +125,22 @@ def rules_from_json(name: str, found: object) -> FeatureRules:
     where = f"rules of {name!r}"
     if not isinstance(found, Mapping):
         raise ValueError(f"{where}: expected an object, not {_shown(found)}")  # noqa: TRY004 - of a file
-    checked = {}
-    for key, value in found.items():
-        read = _READERS.get(key)
-        if read is None:
+    for key in found:
+        if key not in _READERS:
             near = difflib.get_close_matches(str(key)[:100], _READERS, n=1)
             hint = f" — did you mean {near[0]!r}?" if near else f"; known are {', '.join(_READERS)}"
             raise ValueError(f"{where}: there is no rule {str(key)[:100]!r}{hint}")
-        if value is not None:
-            try:
-                checked[key] = read(value)
-            except ValueError as error:
-                raise ValueError(f"{where}: {key} must be {error}, not {_shown(value)}") from None
     try:
-        return FeatureRules(**checked)
+        return FeatureRules(**found)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
+
+
+def _of_python(value: Any) -> Any:
+    """Numbers of NumPy as those of Python, in lists too."""
+    if isinstance(value, list):
+        return [_of_python(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _shown(value: object) -> str:

@@ -52,6 +52,13 @@ class Schema:
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.other_features not in ("allow", "refuse"):
+            raise ValueError(f'other_features must be "allow" or "refuse", not {self.other_features!r}')
+        for name, rules in [*self.rules.items(), *self.sequence_rules.items()]:
+            if not isinstance(rules, FeatureRules):
+                raise TypeError(f"rules of {name!r} must be FeatureRules, not {type(rules).__name__}")
+
     @classmethod
     def load(cls, path: PathLike, *, environment: str | None = None) -> Self:
         """The schema in a file: JSON, or the text format of tf.Metadata, as TFDV writes it.
@@ -97,13 +104,10 @@ class Schema:
         version = found.get("schema_version")
         if version != VERSION:
             raise ValueError(f"schema_version {version!r} is not known here, only {VERSION}")
-        others = found.get("other_features", "allow")
-        if others not in ("allow", "refuse"):
-            raise ValueError(f'other_features must be "allow" or "refuse", not {others!r}')
         return cls(
             _rules(found, "rules"),
             _rules(found, "sequence_rules"),
-            others,
+            found.get("other_features", "allow"),
             _count(found, "min_records", 1),
             _count(found, "max_records", None),
             {key: found[key] for key in _FACTS if key in found},
