@@ -555,6 +555,11 @@ def test_values_that_would_not_stay_what_they_are_make_no_batch(values: Any, kin
         gathered(*values)
 
 
+def test_a_column_of_objects_holds_anything() -> None:
+    assert gathered(None, "x").tolist() == [None, "x"]
+    assert gathered(None, 3).tolist() == [None, 3]
+
+
 def test_numbers_that_stay_what_they_are_share_a_batch() -> None:
     assert gathered(1, 2.5).tolist() == [1, 2.5]
     assert gathered(True, 2).tolist() == [1, 2]

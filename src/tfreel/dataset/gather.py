@@ -92,22 +92,25 @@ def _unchanged(column: npt.NDArray[Any], values: Sequence[Any]) -> npt.NDArray[A
     """
     if len(types := set(map(type, values))) == 1 and np.ndarray not in types:
         return column
+    if column.dtype == object:  # which holds anything
+        return column
     dtypes = {np.asarray(value).dtype for value in values}
     if len({dtype.kind for dtype in dtypes}) <= 1 and column.dtype in dtypes:
         return column
-    for value in values:
-        given = np.asarray(value)
-        if (given.dtype.kind in "SU") != (column.dtype.kind in "SU") or (
-            given.dtype.kind in "iu" and column.dtype.kind == "f" and _loses_digits(given, column.dtype)
-        ):
-            kinds = " and ".join(sorted({dtype.name.rstrip("0123456789") for dtype in dtypes}))
-            raise _KindsError(f"a batch cannot hold values of {kinds} side by side")
+    if any(_is_changed(np.asarray(value), column.dtype) for value in values):
+        kinds = " and ".join(sorted({dtype.name.rstrip("0123456789") for dtype in dtypes}))
+        raise _KindsError(f"a batch cannot hold values of {kinds} side by side")
     return column
 
 
-def _loses_digits(whole: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
+def _is_changed(given: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    """Whether numbers become text, or whole numbers lose digits, as values of that dtype."""
+    if (given.dtype.kind in "SU") != (dtype.kind in "SU"):
+        return True
+    if given.dtype.kind not in "iu" or dtype.kind != "f" or not given.size:
+        return False
     exact = 1 << (np.finfo(dtype).nmant + 1)
-    return bool(whole.size) and (int(whole.max()) > exact or int(whole.min()) < -exact)
+    return int(given.max()) > exact or int(given.min()) < -exact
 
 
 def _rows(values: Iterable[Any], flat: Any) -> Ragged:

@@ -51,10 +51,8 @@ def _in_colours(image: Any) -> Any:
     mode = getattr(image, "mode", None)
     if mode in (None, *_PLAIN_MODES) or not hasattr(image, "convert"):
         return image
-    clear = image.has_transparency_data
-    if mode in ("1", "La"):
-        return image.convert("L" if mode == "1" else "LA")
-    return image.convert("RGBA" if clear else "RGB")
+    gray = {"1": "L", "La": "LA"}.get(mode)
+    return image.convert(gray or ("RGBA" if image.has_transparency_data else "RGB"))
 
 
 def encode_labels(ids: npt.ArrayLike) -> bytes:
