@@ -560,6 +560,38 @@ def test_a_column_of_objects_holds_anything() -> None:
     assert gathered(None, 3).tolist() == [None, 3]
 
 
+def test_rows_within_rows_are_batches_within_batches(ds: Dataset) -> None:
+    def nested(row: Any) -> Any:
+        return {"inputs": {"x": row["n"], "list": list(range(row["n"].item() % 3))}, "pair": (row["n"], b"a")}
+
+    made = ds.map(nested).batch(4)
+    first = next(iter(made))
+    assert isinstance(first, dict)
+    assert first["inputs"]["x"].tolist() == [0, 1, 2, 3]
+    assert first["inputs"]["list"].to_list() == [[], [0], [0, 1], []]
+    assert first["pair"][0].tolist() == [0, 1, 2, 3]
+    assert first["pair"][1].to_list() == [b"a"] * 4
+    padded = next(iter(ds.map(nested).batch(4, pad=-1)))
+    assert padded["inputs"]["list"].tolist() == [[-1, -1], [0, -1], [0, 1], [-1, -1]]
+    rows = list(made.unbatch())
+    assert [row["inputs"]["x"].item() for row in rows] == [row["n"].item() for row in ds]
+    assert rows[2]["pair"] == (2, b"a")
+
+
+@pytest.mark.parametrize(
+    ("elements", "error", "told"),
+    [
+        ([(1, 2), (1, 2, 3)], ValueError, "tuples of 2 and of 3 members"),
+        ([(1, 2), None], TypeError, "tuples and values of type NoneType"),
+        ([{"a": 1}, 3], TypeError, "rows and values of type int"),
+        ([{"a": {"b": 1}}, {"a": None}], TypeError, "rows and values of type NoneType"),
+    ],
+)
+def test_elements_that_are_not_alike_make_no_batch(elements: Any, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=f"a batch cannot hold {told}"):
+        gather(elements)
+
+
 def test_numbers_that_stay_what_they_are_share_a_batch() -> None:
     assert gathered(1, 2.5).tolist() == [1, 2.5]
     assert gathered(True, 2).tolist() == [1, 2]

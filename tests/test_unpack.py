@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import datetime as dt
 import json
 import os
 import sys
@@ -410,6 +411,54 @@ def test_a_dataset_is_written_in_its_order(numbers: Path, tmp_path: Path) -> Non
     assert (tmp_path / "twice.csv").read_text().split()[1:] == list(map(str, twice))
     with pytest.raises(TypeError, match="not list"):
         tfreel.unpack(tfreel.Dataset(numbers, raw=True), tmp_path / "raw.csv")
+
+
+MADE = {
+    "text": ("é", '"é"'),
+    "flag": (True, "true"),
+    "int32": (np.int32(3), "3"),
+    "float": (0.1, "0.1"),
+    "day": (np.datetime64("2020-01-02"), '"2020-01-02"'),
+    "date": (dt.date(2020, 1, 2), '"2020-01-02"'),
+    "texts": (["a", "b"], '["a", "b"]'),
+    "pixels": (np.ones((2, 2), np.uint8), "[[1, 1], [1, 1]]"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_a_function_makes_is_written_as_what_it_is(numbers: Path, tmp_path: Path, name: str) -> None:
+    value, text = MADE[name]
+    made = tfreel.Dataset(numbers).map(lambda row: {"n": row["n"], name: value})
+    tfreel.unpack(made, tmp_path / "out.jsonl", limit=1)
+    assert (tmp_path / "out.jsonl").read_text() == f'{{"n": 0, "{name}": {text}}}\n'
+
+
+def test_what_a_function_leaves_out_is_absent(numbers: Path, tmp_path: Path) -> None:
+    def made(row: dict[str, Any]) -> dict[str, Any]:
+        odd = bool(row["n"] % 2)
+        time = np.datetime64("NaT" if odd else "2020-01-02", "D")
+        return {"n": row["n"], "name": None if odd else f"n{row['n']}", "time": time, "none": None}
+
+    tfreel.unpack(tfreel.Dataset(numbers).map(made), tmp_path / "out.csv", limit=3)
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "n,name,time,none",
+        "0,n0,2020-01-02,",
+        "1,,,",
+        "2,n2,2020-01-02,",
+    ]
+    tfreel.unpack(tfreel.Dataset(numbers).map(made), tmp_path / "out.jsonl", limit=2)
+    assert (tmp_path / "out.jsonl").read_text().splitlines() == [
+        '{"n": 0, "name": "n0", "time": "2020-01-02"}',
+        '{"n": 1}',
+    ]
+
+
+@pytest.mark.parametrize("value", [1j, object(), {"a": 1}, (1, 2)])
+def test_what_has_no_form_is_refused_by_name(numbers: Path, tmp_path: Path, value: Any) -> None:
+    made = tfreel.Dataset(numbers).map(lambda row: {"n": row["n"], "odd": value})
+    with pytest.raises(TypeError, match="column 'odd'"):
+        tfreel.unpack(made, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_given_features_decide_what_is_read(numbers: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import zlib
 from collections import OrderedDict
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -432,6 +432,19 @@ def test_write_many_refuses_one_record(tmp_path: Path, record: object) -> None:
         with pytest.raises(TypeError, match="write_many takes an iterable of records, not one"):
             out.write_many(record)
         assert out.records_written == 0
+
+
+@pytest.mark.parametrize("number", [0, 3, 9999])
+@pytest.mark.parametrize("bad", [{"a": object()}, {"a": 2**80}, 7])
+def test_the_bad_one_among_many_is_numbered(tmp_path: Path, bad: Any, number: int) -> None:
+    records: list[Any] = [{"a": i} for i in range(10_000)]
+    records[number] = bad
+    for options in ({}, {"shards": 3}, {"max_records": 700}, {"max_bytes": 5000}):
+        kind = tfreel.ShardedWriter if options else tfreel.Writer
+        for some in (records, iter(records)):
+            with pytest.raises((TypeError, ValueError)) as caught, kind(tmp_path / "a", **options) as out:
+                out.write_many(some)
+            assert caught.value.__notes__ == [f"in record {number:,} of those given, counted from 0"]
 
 
 def test_write_many_of_a_list_leaves_the_list_alone(tmp_path: Path) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tfreel.columns.arrow_import import exports_arrow, import_batches
 from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.parse import Features, parse, parse_sequence, relocate
+from tfreel.columns.strings import BytesColumn
 from tfreel.columns.table import Columns
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.inference import infer_features
 from tfreel.records.read import OnCorrupt, Reader, read
 from tfreel.records.shards import ShardedWriter
-from tfreel.records.write import Mode, Writer
+from tfreel.records.write import Mode, Record, Writer
 from tfreel.storage.names import PathLike, Paths
 from tfreel.storage.paths import display
+
+if TYPE_CHECKING:
+    from tfreel.dataset import Dataset
 
 
 def load(
@@ -81,18 +86,20 @@ class _Blocks:
 
 def save(
     path: PathLike,
-    columns: Columns | Iterable[Mapping[str, Any]],
+    columns: Columns | Dataset | Iterable[Record],
     *,
     mode: Mode = "x",
     compression: str | None = None,
     level: int | None = None,
     shards: int | None = None,
 ) -> None:
-    """Writes columns, or rows, as a set of Examples.
+    """Writes columns, rows or a dataset as a set of Examples.
 
     Args:
         path: The file; with `shards`, what their names are made of.
-        columns: As in `Writer.write_batch`; or a list of rows, each a mapping.
+        columns: As in `Writer.write_batch`; rows or records as in `Writer.write_many`; or a
+            `tfreel.Dataset`. What comes in parts, such as a dataset, a generator of rows or a stream of Arrow
+            batches, is written part by part, and need not fit into memory.
         mode: ``"x"`` fails if it exists, ``"w"`` replaces it, ``"a"`` adds to it.
         compression: As in `Writer`.
         level: As in `Writer`.
@@ -102,11 +109,38 @@ def save(
         >>> tfreel.save("points.tfrecord", {"x": [0.5, 1.5], "name": ["a", "b"]})
         >>> [tfreel.decode(record)["name"] for record in tfreel.read("points.tfrecord")]
         [[b'a'], [b'b']]
+        >>> points = tfreel.Dataset("points.tfrecord").map(lambda row: {**row, "far": row["x"] > 1})
+        >>> tfreel.save("far.tfrecord", points)
+        >>> tfreel.load("far.tfrecord")["far"]
+        array([0, 1])
     """
     options: dict[str, Any] = {"mode": mode, "compression": compression, "level": level}
     writer = Writer(path, **options) if shards is None else ShardedWriter(path, shards=shards, **options)
     with writer as out:
-        if isinstance(columns, (list, tuple)) and all(isinstance(row, Mapping) for row in columns):
-            out.write_many(columns)
-        else:
+        _write(out, columns)
+
+
+def _write(out: Writer | ShardedWriter, given: Any) -> None:
+    if isinstance(given, (Mapping, Batch, str, bytes)):
+        out.write_batch(given)
+    elif exports_arrow(given):
+        _write_stream(out, given)
+    elif isinstance(given, Iterable):
+        out.write_many(given)
+    else:
+        out.write_batch(given)
+
+
+def _write_stream(out: Writer | ShardedWriter, given: Any) -> None:
+    from tfreel.dataset import Dataset  # a large room, which those who have no dataset need not open
+    from tfreel.dataset.columnar import columns_of, parts_of
+
+    if not isinstance(given, Dataset):
+        for columns, _ in import_batches(given):
             out.write_batch(columns)
+        return
+    for part in parts_of(given):
+        if isinstance(part, (list, BytesColumn)):  # serialized already
+            out.write_many(list(part))
+        else:
+            out.write_batch(columns_of(part))

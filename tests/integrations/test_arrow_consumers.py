@@ -400,3 +400,24 @@ def test_duckdb_takes_many_rows_in_many_pieces() -> None:
     numbers = Batch({"x": np.arange(300_000), "name": strings(*(b"%d" % i for i in range(300_000)))})
     back = Batch.from_arrow(duckdb.sql("select * from numbers order by x"))
     assert_same_batch(back, numbers)
+
+
+def test_text_and_objects_go_to_arrow_as_what_they_are() -> None:
+    day = dt.date(1969, 1, 2)
+    objects: dict[str, list[Any]] = {
+        "text": [np.array(["é", "", "b"]), ["é", "", "b"]],
+        "rows of text": [Ragged(np.array(["a", "b"]), np.array([0, 1, 1, 2])), [["a"], [], ["b"]]],
+        "texts or none": [np.array(["a", None, "b"], object), ["a", None, "b"]],
+        "bytes or none": [np.array([b"a", None, bytearray(b"b")], object), [b"a", None, b"b"]],
+        "numbers or none": [np.array([1, None, 2], object), [1, None, 2]],
+        "nothing": [np.array([None] * 3), [None] * 3],
+        "days": [np.array([day, None, day]), [day, None, day]],
+    }
+    table = pa.table(Batch({name: column for name, (column, _) in objects.items()}))
+    assert table.to_pydict() == {name: expected for name, (_, expected) in objects.items()}
+    assert [str(kind) for kind in table.schema.types[:4]] == [
+        "string",
+        "list<item: string>",
+        "string",
+        "binary",
+    ]

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.arrow import NULLABLE, NUMBERS, UNITS, Data, Field, tensor_metadata
-from tfreel.columns.ragged import Flat, Ragged
+from tfreel.columns.objects import Rows, is_text, settled
+from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import I64, BytesColumn
-
-Rows: TypeAlias = Flat | Ragged
 
 # Many consumers know no wider offsets, so that these are used only beyond.
 LAST_SMALL_OFFSET = 2**31 - 1
@@ -37,7 +36,8 @@ def export_field(columns: Mapping[str, Rows | Sparse]) -> Field:
     fields = []
     for name, column in columns.items():
         try:
-            fields.append(_field(name, _rows(column)))
+            rows = _rows(column)
+            fields.append(_field(name, _filled(rows)[0], text=is_text(rows)))
         except TypeError as error:
             raise TypeError(f"column {name!r} cannot go to Arrow: {error}") from None
     return Field("+s", "", 0, None, fields)
@@ -45,9 +45,14 @@ def export_field(columns: Mapping[str, Rows | Sparse]) -> Field:
 
 def export_data(columns: Mapping[str, Rows | Sparse], field: Field, num_rows: int) -> Data:
     """The rows of a batch, of the type that `export_field` gave."""
-    children = [
-        _data(_rows(column), child) for column, child in zip(columns.values(), field.children, strict=True)
-    ]
+    children = []
+    for column, child in zip(columns.values(), field.children, strict=True):
+        rows, present = _filled(_rows(column))
+        data = _data(rows, child)
+        if present is not None:
+            nulls, validity = _validity(present)
+            data = data._replace(null_count=nulls, buffers=(validity, *data.buffers[1:]))
+        children.append(data)
     return Data(num_rows, 0, (None,), children)
 
 
@@ -55,11 +60,26 @@ def _rows(column: Rows | Sparse) -> Rows:
     return column.to_ragged() if isinstance(column, Sparse) else column
 
 
-def _field(name: str, column: Rows) -> Field:
+def _filled(rows: Rows) -> tuple[Rows, npt.NDArray[np.bool_] | None]:
+    """The rows with values of one kind; and which of them have one, where an array of objects has None."""
+    plain = settled(rows)
+    if not isinstance(plain, Ragged) or isinstance(rows, Ragged):
+        return plain, None
+    values, present = plain.flat_values, plain.present
+    if isinstance(values, BytesColumn):  # a row without a value ends where it begins
+        return BytesColumn(values.data, values.offsets[plain.offsets]), present
+    filled = np.zeros(len(plain), values.dtype)
+    filled[present] = values
+    return filled, present
+
+
+def _field(name: str, column: Rows, *, text: bool) -> Field:
     if isinstance(column, Ragged):
-        return _of_children("+L" if _is_large(column.offsets) else "+l", name, _field("item", column.values))
+        item = _field("item", column.values, text=text)
+        return _of_children("+L" if _is_large(column.offsets) else "+l", name, item)
     if isinstance(column, BytesColumn):
-        field = Field("Z" if _is_large(column.offsets) else "z", "item", NULLABLE, None, [])
+        letter = "u" if text else "z"
+        field = Field(letter.upper() if _is_large(column.offsets) else letter, "item", NULLABLE, None, [])
         for size in reversed(column.shape[1:]):
             field = _of_children(f"+w:{size}", "item", field)
         return field._replace(name=name)
@@ -118,7 +138,7 @@ def _strings(column: BytesColumn, field: Field) -> Data:
     while field.children:
         (field,) = field.children
     data = column.data[int(column.offsets[0]) : int(column.offsets[-1])]
-    offsets = _offsets(column.offsets, large=field.format == "Z")
+    offsets = _offsets(column.offsets, large=field.format in "ZU")
     return Data(column.size, 0, (None, offsets, np.ascontiguousarray(data)), [])
 
 

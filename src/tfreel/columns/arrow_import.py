@@ -61,6 +61,20 @@ def import_columns(source: Any) -> tuple[dict[str, Flat | Ragged], int]:
     return _columns(field, list(arrays))
 
 
+def import_batches(source: Any) -> Iterator[tuple[dict[str, Flat | Ragged], int]]:
+    """The same, batch by batch of a stream; of one without any, its columns without a row."""
+    field, arrays = open_arrow(source)
+    first = next(arrays, None)
+    yield _columns(field, [] if first is None else [first])
+    for array in arrays:
+        yield _columns(field, [array])
+
+
+def exports_arrow(source: object) -> bool:
+    """Whether it is Arrow data to others."""
+    return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
+
+
 def open_arrow(source: Any) -> tuple[Field, Iterator[Array]]:
     """The type of a table and its arrays, which come one by one, as their producer makes them.
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel import _core
+from tfreel.columns.arrow_import import exports_arrow
 from tfreel.columns.batch import Batch
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
@@ -63,7 +64,7 @@ def encode_block(columns: Columns) -> _core.Block:
 def _by_name(columns: Columns) -> dict[str, Any]:
     if isinstance(columns, (Mapping, Batch)):
         return dict(columns)
-    if hasattr(columns, "__arrow_c_stream__") or hasattr(columns, "__arrow_c_array__"):
+    if exports_arrow(columns):
         return dict(Batch.from_arrow(columns))
     raise TypeError(
         f"columns must be a mapping from names to columns, a data frame or an Arrow table, not"
@@ -160,10 +161,19 @@ def _flat_array(name: str, array: npt.NDArray[Any]) -> _Flat:
                 adapted = [adapted[i * width : (i + 1) * width] for i in range(len(array))]
             return _flat_list(name, adapted)
         array = np.asarray(adapted).reshape(array.shape)
+    if array.dtype.kind in "mM" and array.ndim == 1 and np.isnat(array).any():
+        return _flat_times(name, array)
     count = math.prod(array.shape[1:])
     if array.dtype.kind in "SU":
         return replace(_flat_strings(name, array.ravel().tolist()), count=count)
     return _Flat(_numbers(name, array).ravel(), count=count)
+
+
+def _flat_times(name: str, array: npt.NDArray[Any]) -> _Flat:
+    """Times of which some are none: what is null to others is absent here."""
+    present = ~np.isnat(array)
+    offsets = _offsets(present.astype(np.int64))
+    return _Flat(_numbers(name, array[present]), row_offsets=offsets, present=present)
 
 
 def _numbers(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -257,6 +267,8 @@ def _flat_scalars(name: str, values: list[Any] | tuple[Any, ...], types: set[typ
         return _flat_strings(name, plain)
     if all(issubclass(kind, (np.datetime64, np.timedelta64)) for kind in types):
         return _flat_array(name, np.array(values))
+    if len(types) == 1:
+        adapt(name, values[0])  # which knows best what is wrong with it
     told = ", ".join(sorted(kind.__name__ for kind in types))
     raise TypeError(f"column {name!r} must hold values of one kind, not {told}")
 

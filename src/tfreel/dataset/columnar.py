@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfreel.columns.arrow import Field
 from tfreel.columns.arrow_stream import field_of, stream_capsule
@@ -24,19 +24,34 @@ def merged(batch: Batch | SequenceBatch) -> Batch:
     return Batch({**dict(batch.context), **dict(batch.sequences)}, batch.num_rows)
 
 
+def parts_of(dataset: Dataset) -> Iterator[Any]:
+    """The batches of a dataset; of one of single elements, many at a time."""
+    return iter(dataset if dataset._in_batches() else dataset.batch(_ROWS_AT_ONCE))
+
+
+def columns_of(part: Any) -> Batch:
+    """The columns of a batch, whatever was made of it.
+
+    Raises:
+        TypeError: It has no features by name.
+    """
+    if isinstance(part, (Batch, SequenceBatch)):
+        return merged(part)
+    if isinstance(part, dict):
+        if isinstance(gathered := gather(rows_of(part)), Batch):
+            return gathered
+        name = next(name for name, column in gathered.items() if isinstance(column, (Batch, dict, tuple)))
+        raise TypeError(f"column {name!r} holds rows or tuples: give each of their values a name, or a list")
+    raise TypeError(f"columns need elements that are features by name, not {type(part).__name__}")
+
+
 def batches_of(dataset: Dataset) -> Iterator[Batch]:
-    """The elements as columns; those of a dataset of single elements, many at a time.
+    """The elements as columns.
 
     Raises:
         TypeError: They are not features by name.
     """
-    for element in dataset if dataset._in_batches() else dataset.batch(_ROWS_AT_ONCE):
-        if isinstance(element, (Batch, SequenceBatch)):
-            yield merged(element)
-        elif isinstance(element, dict):
-            yield merged(gather(rows_of(element)))
-        else:
-            raise TypeError(f"columns need elements that are features by name, not {type(element).__name__}")
+    return map(columns_of, parts_of(dataset))
 
 
 def field_of_elements(dataset: Dataset) -> Field:

@@ -13,25 +13,44 @@ from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import BytesColumn
 
+_ROW = (Mapping, Batch)
+
 Pad: TypeAlias = int | float | bytes | Mapping[str, int | float | bytes] | None
 
 
 def gather(elements: Sequence[Any]) -> Any:
     """One batch of several elements: rows become columns, tuples go member by member.
 
+    Rows that have rows or tuples in them become a dict, whose members are batches of their own.
+
     Raises:
+        TypeError: Some are rows or tuples, and some are not.
         ValueError: They do not have the same names, or not the same number of members.
     """
     first = elements[0]
-    if isinstance(first, (Mapping, Batch)):
+    if isinstance(first, _ROW):
+        _refuse_others(elements, _ROW, "rows")
         names = list(first)
         for element in elements:
             if list(element) != names and set(element) != set(names):
                 raise ValueError(f"a batch cannot hold rows with {names} and rows with {list(element)}")
-        return Batch({name: _named_column(name, elements) for name in names}, len(elements))
+        columns = {name: _named_column(name, elements) for name in names}
+        if any(isinstance(column, (*_ROW, tuple)) for column in columns.values()):
+            return columns
+        return Batch(columns, len(elements))
     if isinstance(first, tuple):
+        _refuse_others(elements, (tuple,), "tuples")
+        for element in elements:
+            if len(element) != len(first):
+                raise ValueError(f"a batch cannot hold tuples of {len(first)} and of {len(element)} members")
         return tuple(_column(members) for members in zip(*elements, strict=True))
     return _column(elements)
+
+
+def _refuse_others(elements: Sequence[Any], kinds: tuple[type, ...], words: str) -> None:
+    for element in elements:
+        if not isinstance(element, kinds):
+            raise TypeError(f"a batch cannot hold {words} and values of type {type(element).__name__}")
 
 
 def _named_column(name: Any, rows: Sequence[Any]) -> Any:
@@ -149,12 +168,19 @@ def rows_of(batch: Any) -> list[Any]:
         pairs = zip(batch.context.rows(), batch.sequences.rows(), strict=True)
         return [{**context, **lists} for context, lists in pairs]
     if isinstance(batch, Mapping):
-        return [dict(zip(batch, row, strict=True)) for row in zip(*batch.values(), strict=True)]
+        return [
+            dict(zip(batch, row, strict=True)) for row in zip(*map(_members, batch.values()), strict=True)
+        ]
     if isinstance(batch, tuple):
         return list(zip(*map(rows_of, batch), strict=True))
     if isinstance(batch, (list, np.ndarray, BytesColumn, Ragged)):
         return list(batch)
     raise TypeError(f"only batches can be taken apart, not {type(batch).__name__}")
+
+
+def _members(column: Any) -> Any:
+    """What a column gives to each row; of a batch among the columns, the rows of it."""
+    return rows_of(column) if isinstance(column, (*_ROW, SequenceBatch, tuple)) else column
 
 
 def padded(batch: Any, pad: Pad) -> Any:
@@ -174,7 +200,15 @@ def padded(batch: Any, pad: Pad) -> Any:
         return Batch(columns, batch.num_rows)
     if isinstance(batch, tuple):
         return tuple(padded(member, pad) for member in batch)
+    if isinstance(batch, dict):
+        return {name: _padded_member(name, member, pad) for name, member in batch.items()}
     return dense(batch, pad) if isinstance(batch, (Ragged, Sparse)) else batch
+
+
+def _padded_member(name: str, member: Any, pad: Pad) -> Any:
+    if isinstance(member, (*_ROW, tuple)):
+        return padded(member, pad)
+    return _padded_column(name, member, pad)
 
 
 def _padded_column(name: str, column: Column, pad: Pad) -> Column:

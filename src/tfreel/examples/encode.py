@@ -6,6 +6,7 @@ ordinary values of it or says what is wrong with it.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -86,8 +87,16 @@ def adapt(name: str, value: object) -> object:
         raise TypeError(f"feature {name!r}: a tensor is a feature of its own and cannot be in a list")
     if value is None:
         raise TypeError(f"feature {name!r}: None among values; only a whole feature can be None")
-    hint = "; np.asarray(value) makes an array of it" if hasattr(value, "__array__") else ""
-    raise TypeError(f"feature {name!r}: a value cannot be of type {type(value).__name__}{hint}")
+    raise TypeError(f"feature {name!r}: a value cannot be of type {type(value).__name__}{_hint(value)}")
+
+
+def _hint(value: object) -> str:
+    if hasattr(value, "__array__"):
+        return "; np.asarray(value) makes an array of it"
+    if isinstance(value, (dt.date, dt.timedelta)):
+        kind = "timedelta64" if isinstance(value, dt.timedelta) else "datetime64"
+        return f"; np.{kind}(value) is stored as nanoseconds, and str(value) as text"
+    return ""
 
 
 def _adapt_buffer(name: str, value: bytearray | memoryview) -> bytes:

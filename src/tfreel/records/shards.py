@@ -14,7 +14,7 @@ from typing import NoReturn, Self
 from tfreel import _core
 from tfreel.columns.table import Columns, encode_columns
 from tfreel.compression import checked_level, codec_for_path, codec_named
-from tfreel.records.write import Mode, Record, Writer, as_bytes, batches
+from tfreel.records.write import Mode, Record, Writer, as_bytes, batches, note_number
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display, shard_name, split_suffix
@@ -145,17 +145,16 @@ class ShardedWriter:
 
     def write_many(self, records: Iterable[Record]) -> None:
         """Adds many records, faster than one by one."""
-        for batch in batches(records):
+        for numbers, batch in batches(records):
             if self._max_bytes is not None:
-                for record in batch:
-                    self.write(record)
+                self._write_each(numbers, batch)
                 continue
             self._check_open()
             try:
                 if self._max_records is not None:
-                    self._fill_in_turn(batch, self._max_records)
+                    self._fill_in_turn(numbers, batch, self._max_records)
                 else:
-                    self._deal_out(batch)
+                    self._deal_out(numbers, batch)
             except OSError as error:
                 self._give_up(error)
                 raise
@@ -169,19 +168,28 @@ class ShardedWriter:
         for block in encode_columns(columns):
             self.write_block(block)
 
-    def _deal_out(self, batch: list[Record]) -> None:
+    def _write_each(self, numbers: range, batch: list[Record]) -> None:
+        before = self.records_written
+        try:
+            for record in batch:
+                self.write(record)
+        except (TypeError, ValueError) as error:
+            note_number(error, numbers[self.records_written - before])
+            raise
+
+    def _deal_out(self, numbers: range, batch: list[Record]) -> None:
         count = len(self._writers)
         for i in range(min(count, len(batch))):
-            self._writers[(self._turn + i) % count].write_many(batch[i::count])
+            self._writers[(self._turn + i) % count]._write_list(numbers[i::count], batch[i::count])
         self._turn = (self._turn + len(batch)) % count
 
-    def _fill_in_turn(self, batch: list[Record], max_records: int) -> None:
+    def _fill_in_turn(self, numbers: range, batch: list[Record], max_records: int) -> None:
         done = 0
         while done < len(batch):
             if self._is_full(0):
                 self._start_next()
             room = max_records - self._writers[-1].records_written
-            self._writers[-1].write_many(batch[done : done + room])
+            self._writers[-1]._write_list(numbers[done : done + room], batch[done : done + room])
             done += room
 
     def _is_full(self, length: int) -> bool:

@@ -138,17 +138,30 @@ class Writer:
         self.records_written += 1
 
     def write_many(self, records: Iterable[Record]) -> None:
-        """Adds many records, faster than one by one."""
-        for batch in batches(records):
-            taken = 0
-            while taken < len(batch):
-                before = taken
-                self._check_usable()
-                taken = self._frames.append_many(batch, taken, encoder)
-                self.records_written += taken - before
-                if taken < len(batch):
-                    self.write(batch[taken])
-                    taken += 1
+        """Adds many records, faster than one by one.
+
+        Raises:
+            TypeError: As in `write`, with a note on which of them it is; those before it are written.
+            OSError: As in `write`.
+        """
+        for numbers, batch in batches(records):
+            self._write_list(numbers, batch)
+
+    def _write_list(self, numbers: range, records: list[Record]) -> None:
+        """Adds records, of which the caller knows each by a number."""
+        taken = 0
+        while taken < len(records):
+            before = taken
+            self._check_usable()
+            taken = self._frames.append_many(records, taken, encoder)
+            self.records_written += taken - before
+            if taken < len(records):
+                try:
+                    self.write(records[taken])
+                except (TypeError, ValueError) as error:
+                    note_number(error, numbers[taken])
+                    raise
+                taken += 1
 
     def write_block(self, block: _core.Block) -> None:
         """Adds the records of a block that a reader gave out, as they are framed there.
@@ -180,7 +193,8 @@ class Writer:
         Args:
             columns: A mapping from names to columns, such as a `Batch`, or a data frame or table that exports
                 Arrow data. A column is an array whose first dimension counts the rows, a list with an element
-                for each row (None for absent), or a `Ragged`, `Sparse` or `BytesColumn`.
+                for each row, or a `Ragged`, `Sparse` or `BytesColumn`. A row whose value is None, or
+                the NaT of a column of times, lacks the feature.
 
         Raises:
             TypeError: A column cannot be a feature; nothing is written.
@@ -493,8 +507,8 @@ def as_bytes(record: object) -> bytes | bytearray | memoryview:
     )
 
 
-def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """The records in lists.
+def batches(records: Iterable[Record]) -> Iterator[tuple[range, list[Record]]]:
+    """The records in lists, each with their numbers.
 
     Raises:
         TypeError: This is one record, not many.
@@ -506,11 +520,18 @@ def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
             f"write_many takes an iterable of records, not one {type(records).__name__}; use write"
         )
     if isinstance(records, list):
-        yield records
+        yield range(len(records)), records
         return
     iterator = iter(records)
+    first = 0
     while batch := list(islice(iterator, _RECORDS_AT_ONCE)):
-        yield batch
+        yield range(first, first + len(batch)), batch
+        first += len(batch)
+
+
+def note_number(error: Exception, number: int) -> None:
+    """Lets what is wrong with a record say which of many it is."""
+    error.add_note(f"in record {number:,} of those given, counted from 0")
 
 
 def _closed(record: object) -> NoReturn:

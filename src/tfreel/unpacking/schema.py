@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from tfreel import _core
 from tfreel.columns.batch import Batch
-from tfreel.columns.flat import flat_values
+from tfreel.columns.batch import Column as Values
+from tfreel.columns.flat import FlatValues, as_rows, flat_values
+from tfreel.columns.objects import settled
 from tfreel.columns.parse import Features, parse, parse_sequence, relocate
 from tfreel.columns.plan import similar
 from tfreel.columns.ragged import Ragged
@@ -163,7 +167,7 @@ def schema_of_batches(batches: Iterable[Batch]) -> Schema:
     """What the first batches of a dataset look like."""
     survey, single = Survey(), dict[str, bool]()
     for batch in batches:
-        flat = {name: flat_values(column) for name, column in batch.items()}
+        flat = {name: _seen_values(column) for name, column in as_features(batch).items()}
         for name, column in batch.items():
             single[name] = not isinstance(column, Ragged) and len(getattr(column, "shape", (0, 0))) == 1
         for i in range(batch.num_rows):
@@ -181,6 +185,31 @@ def schema_of_batches(batches: Iterable[Batch]) -> Schema:
         for name in single
     }
     return Schema({}, {}, columns, certain=True)
+
+
+def as_features(batch: Batch) -> Batch:
+    """The batch with text as bytes, and rows without a value where functions gave None.
+
+    Raises:
+        TypeError: A column holds what is no value of a feature.
+    """
+    columns: dict[str, Values] = {}
+    for name, column in batch.items():
+        try:
+            columns[name] = settled(as_rows(column))
+        except TypeError as error:
+            raise TypeError(f"column {name!r} cannot be written: {error}") from None
+    return Batch(columns, batch.num_rows)
+
+
+def _seen_values(column: Values) -> FlatValues:
+    """The values, numbers as those of the two kinds that features have: it is what they are that counts."""
+    flat = flat_values(column)
+    if isinstance(flat.values, list):
+        return flat
+    kind = np.float32 if flat.values.dtype.kind == "f" else np.int64
+    with np.errstate(over="ignore"):
+        return replace(flat, values=flat.values.astype(kind, copy=False))
 
 
 def seen_column(profile: FeatureProfile) -> Column:

@@ -21,6 +21,7 @@ from tfreel.records.report import Fault
 from tfreel.storage.names import Paths
 from tfreel.unpacking.schema import (
     Schema,
+    as_features,
     schema_of_batches,
     schema_of_features,
     schema_of_sample,
@@ -101,7 +102,7 @@ class DatasetSource:
     def batches(self, names: list[str]) -> Iterator[Batch]:
         """All elements, in batches."""
         for batch in chain(self._peeked, self._batches):
-            yield only(batch, names)
+            yield as_features(only(batch, names))
             self._progress(batch.num_rows, batch.nbytes)
 
     def look_again(self) -> bool:

@@ -61,12 +61,20 @@ def _csv_quoted(cell: str, special: re.Pattern[str]) -> str:
 def _by_record(column: Column, values: Values, *, quoted: bool) -> list[str | None]:
     rows = as_rows(values)
     if not isinstance(rows, Ragged):
-        return [*_nested(column, rows, quoted=quoted)]
+        return _without_times(rows, [*_nested(column, rows, quoted=quoted)])
     if column.single:
         return _none_or_one(column, rows, quoted=quoted)
     texts: list[str | None] = [*_nested(column, rows, quoted=quoted)]
     if rows.present is not None:
         for i in np.flatnonzero(~rows.present).tolist():
+            texts[i] = None
+    return texts
+
+
+def _without_times(rows: Any, texts: list[str | None]) -> list[str | None]:
+    """The texts, with None where a row says that it has no time."""
+    if not isinstance(rows, BytesColumn) and rows.dtype.kind in "mM" and rows.ndim == 1:
+        for i in np.flatnonzero(np.isnat(rows)).tolist():
             texts[i] = None
     return texts
 
@@ -134,8 +142,6 @@ def number_texts(values: npt.NDArray[Any], *, quoted: bool) -> list[str]:
         return ["true" if value else "false" for value in values.tolist()]
     if kind == "f":
         return _float_texts(values, quoted=quoted)
-    if kind == "U":
-        return [_json_string(value) if quoted else value for value in values.tolist()]
     if kind in "mM":
         return [f'"{value}"' if quoted else str(value) for value in values]
     raise TypeError(f"values of dtype {values.dtype} have no form as text")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.columns.arrow import TENSOR, Field, extension_of
-from tfreel.columns.arrow_import import Array, columns_of, open_arrow
+from tfreel.columns.arrow_import import Array, columns_of, exports_arrow, open_arrow
 from tfreel.columns.arrow_layouts import offsets_of
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.strings import BytesColumn
@@ -40,7 +40,7 @@ class Options(TableOptions):
 
 def recognised(source: object) -> bool:
     """Whether it exports Arrow data."""
-    return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
+    return exports_arrow(source)
 
 
 def opened(source: Any, options: Options) -> ArrowTable:

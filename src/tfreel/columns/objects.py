@@ -1,0 +1,85 @@
+"""Columns of text and of Python objects, as functions of users make them: values of one kind, or refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfreel.columns.ragged import Flat, Ragged
+from tfreel.columns.strings import BytesColumn
+
+Rows: TypeAlias = Flat | Ragged
+
+_TEXTS = (str, bytes, bytearray, memoryview)
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+_TIMES = (np.datetime64, np.timedelta64)
+
+
+def settled(rows: Rows) -> Rows:
+    """The same rows with values of one kind: text as UTF-8, and rows of no value where there is None.
+
+    Raises:
+        TypeError: There are values of several kinds, or of one that no column has.
+    """
+    if isinstance(rows, Ragged):
+        values = settled(rows.values)
+        if values is rows.values:
+            return rows
+        if isinstance(values, Ragged) and not isinstance(rows.values, Ragged):
+            raise TypeError("None among values; only a whole row can be None")
+        return Ragged(values, rows.offsets, present=rows.present)
+    if isinstance(rows, BytesColumn):
+        return rows
+    if rows.dtype.kind == "c":
+        raise TypeError("it holds complex numbers")
+    if rows.dtype.kind not in "SUTO":
+        return rows
+    if rows.dtype.kind != "O":
+        return _strings(rows.ravel().tolist(), rows.shape)
+    if rows.ndim > 1:
+        return _values(rows.ravel().tolist(), rows.shape)
+    present = np.array([value is not None for value in rows.tolist()], np.bool_)
+    values = _values([value for value in rows.tolist() if value is not None])
+    if present.all():
+        return values
+    return Ragged(values, np.concatenate([[0], np.cumsum(present)]), present=present)
+
+
+def is_text(rows: Rows) -> bool:
+    """Whether the values are text, and not just bytes."""
+    flat = rows.flat_values if isinstance(rows, Ragged) else rows
+    if isinstance(flat, BytesColumn):
+        return False
+    if flat.dtype.kind != "O":
+        return flat.dtype.kind in "UT"
+    kinds = {type(value) for value in flat.ravel().tolist()} - {type(None)}
+    return bool(kinds) and all(issubclass(kind, str) for kind in kinds)
+
+
+def _values(values: Sequence[Any], shape: tuple[int, ...] | None = None) -> Flat:
+    kinds = set(map(type, values))
+    shape = (len(values),) if shape is None else shape
+    if not kinds:
+        return np.zeros(shape, np.float32)
+    if all(issubclass(kind, _TEXTS) for kind in kinds):
+        return _strings(values, shape)
+    if all(issubclass(kind, _NUMBERS) for kind in kinds) or all(issubclass(kind, _TIMES) for kind in kinds):
+        array: npt.NDArray[Any] = np.array(values)
+        if array.dtype != object:  # of integers beyond 64 bits
+            return array.reshape(shape)
+    if kinds == {dt.date}:
+        return np.array(values, "M8[D]").reshape(shape)
+    if kinds == {dt.datetime} and not any(value.tzinfo for value in values):
+        return np.array(values, "M8[us]").reshape(shape)
+    told = " and ".join(sorted(kind.__name__ for kind in kinds))
+    raise TypeError(f"it holds objects of type {told}")
+
+
+def _strings(values: Sequence[Any], shape: tuple[int, ...]) -> BytesColumn:
+    encoded = [value.encode() if isinstance(value, str) else bytes(value) for value in values]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    return BytesColumn(np.frombuffer(b"".join(encoded), np.uint8), offsets, shape)
