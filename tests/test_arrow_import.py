@@ -185,7 +185,7 @@ def test_what_is_no_table_is_refused() -> None:
         Batch.from_arrow({"x": [1]})
     number = Given(field("l"), data(1, None, np.zeros(1)))
     number.field, number.data = number.field.children[0], number.data.children[0]
-    with pytest.raises(TypeError, match="a table with named columns is needed, not l"):
+    with pytest.raises(TypeError, match="a table with named columns is needed, not one column of int64"):
         Batch.from_arrow(number)
 
 

@@ -461,9 +461,38 @@ def test_rows_are_taken_from_both_ends() -> None:
     for rows in ([3], [-4]):
         with pytest.raises(IndexError):
             column.take(rows)
-    for wrong in ([True, False, True], [0.5], 1, [[0]]):
+    for wrong in ([0.5], 1, [[0]]):
         with pytest.raises(TypeError):
             column.take(wrong)
+
+
+COLUMNS = {
+    "bytes": words(b"one", b"two", b"three"),
+    "ragged": Ragged(np.arange(4), np.array([0, 1, 1, 4]), present=np.array([True, False, True])),
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
+def test_rows_are_picked_as_those_of_arrays_are(column: Any) -> None:
+    plain = column.to_list()
+    for key in ([2, 0], np.array([2, 0]), np.array([-1, -3]), np.array([2, 0], np.uint8)):
+        assert column[key].to_list() == [plain[2], plain[0]]
+    for mask in ([True, False, True], np.array([1, 0, 1], np.bool_)):
+        assert column[mask].to_list() == column.take(mask).to_list() == [plain[0], plain[2]]
+    assert column[np.flatnonzero(np.zeros(3))].to_list() == column[[]].to_list() == []
+    assert list(column[np.array(2)]) == list(column[2])
+    for key, told in [
+        (1.0, "float"),
+        ("one", "str"),
+        ((0, 1), "indexed by its rows alone"),
+        ([0.5], "whole numbers, or a mask"),
+        (None, "NoneType"),
+    ]:
+        with pytest.raises(TypeError, match=told):
+            column[key]
+    for key in ([True, False], np.ones((3, 1), np.bool_), [3], np.array([-4]), 3, -4):
+        with pytest.raises(IndexError):
+            column[key]
 
 
 def test_bytes_become_numbers_without_a_copy() -> None:
@@ -544,8 +573,6 @@ def test_ragged_rows_are_taken_from_both_ends(dtype: str) -> None:
     assert column.take([]).to_list() == []
     with pytest.raises(IndexError):
         column.take([4])
-    with pytest.raises(TypeError):
-        column.take([True, False, True, True])
 
 
 def test_ragged_rows_are_padded() -> None:

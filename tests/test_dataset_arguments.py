@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import tfreel
 from tfreel.dataset import Dataset
 from tfreel.dataset.groups import Groups, dealt_by_hash
 from tfreel.dataset.order import permutation
@@ -188,6 +189,20 @@ def test_wrong_options_of_files_are_refused_at_once(path: str) -> None:
             Dataset(path, threads=value)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="columns must be a list of names, not 'x'"):
         Dataset(path, columns="x")
+    for options in ({"columns": ["x"]}, {"features": {"x": tfreel.VarLenFeature("int64")}}):
+        with pytest.raises(ValueError, match="raw=True gives records as they are"):
+            Dataset(path, raw=True, **options)  # type: ignore[arg-type]
+
+
+def test_features_are_named_by_one_text(ds: Dataset) -> None:
+    names: Any = ["c"]
+    for call in (
+        lambda: ds.split(0.5, 0.5, by=names),
+        lambda: ds.split(0.5, 0.5, seed=1, stratify=names),
+        lambda: ds.sample(balance=names, seed=1),
+    ):
+        with pytest.raises(TypeError, match=r"a feature is named by one text, not \['c'\]"):
+            call()
 
 
 def test_columns_may_come_from_a_generator(path: str) -> None:

@@ -560,6 +560,30 @@ def test_a_column_of_objects_holds_anything() -> None:
     assert gathered(None, 3).tolist() == [None, 3]
 
 
+def test_a_filter_says_on_which_record_it_failed(ds: Dataset) -> None:
+    with pytest.raises(KeyError) as caught:
+        list(ds.skip(3).filter(lambda row: row["nope"]))
+    (note,) = caught.value.__notes__
+    assert note.startswith("in filter(")
+    assert "on record 3 of " in note
+
+
+def test_what_is_no_batch_cannot_be_taken_apart(ds: Dataset) -> None:
+    with pytest.raises(TypeError, match="only batches can be taken apart: 'n' is one int64"):
+        list(ds.map(lambda row: {"n": row["n"]}).unbatch())
+    with pytest.raises(ValueError, match="columns differ in length: 'a' has 2, 'b' has 1"):
+        list(ds.map(lambda _: {"a": [1, 2], "b": [1]}).unbatch())
+    with pytest.raises(ValueError, match="columns differ in length: 0 has 2, 1 has 1"):
+        list(ds.map(lambda _: ([1, 2], [1])).unbatch())
+
+
+def test_a_file_without_records_has_no_columns(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    empty = Dataset(tmp_path / "empty")
+    assert "without features" in repr(empty)
+    assert (empty.load().num_rows, list(empty), list(empty.batch(2))) == (0, [], [])
+
+
 def test_rows_within_rows_are_batches_within_batches(ds: Dataset) -> None:
     def nested(row: Any) -> Any:
         return {"inputs": {"x": row["n"], "list": list(range(row["n"].item() % 3))}, "pair": (row["n"], b"a")}

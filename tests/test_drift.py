@@ -138,6 +138,8 @@ def test_empty_parts_can_be_compared(tmp_path: Path) -> None:
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "x", [{"x": 1}])
+    with pytest.raises(TypeError, match=r"parts must be paths by name.* not str"):
+        drift("x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="there must be two"):
         drift({"a": path})
     with pytest.raises(ValueError, match="there is no part 'c'; there are 'a', 'b'"):

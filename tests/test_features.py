@@ -145,6 +145,11 @@ def test_a_sequence_pads_with_one_value() -> None:
         FixedLenSequenceFeature([2], "int64", allow_missing=True, default_value=[7, 8])
 
 
+def test_one_partition_is_no_list_of_them() -> None:
+    with pytest.raises(TypeError, match="partitions must be a list of them"):
+        RaggedFeature("int64", partitions=RaggedFeature.RowLengths("n"))
+
+
 def test_sparse_takes_one_key_or_several() -> None:
     one = SparseFeature("i", "v", "int64", 5)
     assert (one.index_keys, one.sizes) == (("i",), (5,))

@@ -299,6 +299,12 @@ def test_a_forked_child_decodes_with_threads_of_its_own() -> None:
     child.join()
 
 
+def test_a_decoder_is_for_one_column() -> None:
+    columns: Any = ["image", "mask"]
+    with pytest.raises(TypeError, match="the name of one feature"):
+        images.decoder(columns)
+
+
 def test_the_variable_for_threads_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = set()
 

@@ -57,6 +57,8 @@ def test_other_formats_with_a_palette_hold_labels_too(kind: str, gray: bool) -> 
         (saved(colours()[:, :, 0], "TIFF", compression="jpeg"), "TIFF image with lossy compression"),
         (saved(colours(), "PNG"), r"PNG image of mode RGB as labels: .*labels_from_colors"),
         (saved(ALPHA, "PNG"), "PNG image of mode RGBA as labels"),
+        (saved(np.ones((2, 2), np.int32), "TIFF"), "TIFF image of int32 numbers as labels, .*keep"),
+        (saved(np.ones((2, 2), np.float32), "TIFF"), "TIFF image of float32 numbers as labels, .*keep"),
         (saved(colours(), "WEBP", lossless=True), "WebP image of mode RGB as labels"),
     ],
 )

@@ -63,6 +63,29 @@ def test_what_is_no_path_is_a_type_error(wrong: Any) -> None:
         tfreel.read(wrong)
 
 
+def test_data_is_no_path_of_it(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a", {"x": range(100)})
+    data = (tmp_path / "a").read_bytes()
+    with pytest.raises(
+        TypeError, match=f"{len(data):,} bytes that are no path; data is read from io.BytesIO"
+    ):
+        tfreel.read(data)
+    assert len(list(tfreel.read(io.BytesIO(data)))) == 100
+    ds: Any = tfreel.Dataset(tmp_path / "a")
+    for door in (
+        tfreel.read,
+        tfreel.open,
+        tfreel.Dataset,
+        tfreel.scan,
+        tfreel.load,
+        tfreel.verify,
+        tfreel.profile.stats,
+        lambda data: tfreel.profile.leaks(data, data),
+    ):
+        with pytest.raises(TypeError, match=r"expected paths, not a Dataset; tfreel.save"):
+            door(ds)
+
+
 def test_list_keeps_its_order_and_its_repetitions(tmp_path: Path) -> None:
     b, a = write_file(tmp_path / "b", [b"b"]), write_file(tmp_path / "a", [b"a"])
     assert list(tfreel.read([b, a, b])) == [b"b", b"a", b"b"]

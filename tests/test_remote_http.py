@@ -7,6 +7,7 @@ import pickle
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -227,6 +228,22 @@ def test_secrets_of_a_url_stay_secret(site: Site, capsys: pytest.CaptureFixture[
     seen.append(str(denied.value))
     assert "hunter" not in "".join(seen) + capsys.readouterr().err
     assert pickle.loads(pickle.dumps(records.files[0])).query == "token=hunter3"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"endpont": "http://hunter2"}, "'endpont' is not valid"),
+        ({"client_options": {"timeot": "1s"}}, "timeot"),
+        ({"region": 5}, "not an instance of"),
+    ],
+)
+def test_options_that_no_store_has_are_told_in_a_line(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=r"^s3://bucket: a store cannot be opened like that: ") as caught:
+        tfreel.read(tfreel.Url("s3://bucket/a.tfrecord", **options))
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_a_signed_url_needs_no_head(site: Site) -> None:

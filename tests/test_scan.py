@@ -366,6 +366,9 @@ def test_wrong_questions_are_refused() -> None:
         tfreel.scan("a.tfrecord", columns=["label", "label"])
     with pytest.raises(TypeError, match="a list of names"):
         tfreel.scan("a.tfrecord", columns="label")
+    for ask in (tfreel.scan("a.tfrecord").where, lambda function: tfreel.scan("a.tfrecord", where=function)):
+        with pytest.raises(TypeError, match=r"a condition is text, such as .*, not function"):
+            ask(lambda row: True)
     with pytest.raises(ValueError, match="batch_rows must be at least 1"):
         tfreel.scan("a.tfrecord", batch_rows=0)
     with pytest.raises(ValueError, match="a stream has no random access"), open("a.tfrecord", "rb") as file:

@@ -59,7 +59,7 @@ def test_a_dataset_has_all_rows_and_plain_types(path: str, kept: str | None) -> 
 
 def test_a_file_appears_when_it_is_whole_and_nothing_is_overwritten(path: str) -> None:
     to_dataset(path, path="kept.arrow")
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match="from_file"):
         to_dataset(path, path="kept.arrow")
     with open(tfreel.scan(path).files[-1], "r+b") as out:
         out.seek(2000)

@@ -89,6 +89,8 @@ def test_rows_of_any_length_become_values_and_offsets() -> None:
     assert isinstance(made["v"], Jagged)
     assert [row.tolist() for row in made["v"].rows()] == [[0], [0, 1], [0, 1, 2]]
     assert made["v"].padded(-1).tolist() == [[0, -1, -1], [0, 1, -1], [0, 1, 2]]
+    with pytest.raises(ValueError, match=r"rows of torch.int64 cannot be filled up with 0.5"):
+        made["v"].padded(0.5)
     assert [row.tolist() for row in made["v"].nested().unbind()] == [[0], [0, 1], [0, 1, 2]]
     assert made["s"] == [[b"a"], [b"a"] * 2, [b"a"] * 3]
     sparse = tfreel.Dataset("r.tfrecord", {"v": tfreel.VarLenFeature("int64")}).batch(3)[0]

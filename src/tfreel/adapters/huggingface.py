@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from tfreel.errors import FeatureError
 from tfreel.inference import infer_features
 from tfreel.scans import Scan, scan
 from tfreel.storage.names import PathLike, Paths
+from tfreel.storage.paths import display
 from tfreel.storage.publish import NewFile
 from tfreel.unpacking.targets import Sink
 
@@ -50,6 +52,10 @@ def to_dataset(
     if path is None:
         return datasets.Dataset(datasets.table.InMemoryTable(_joined(list(batches), schema)))
     name = os.fsdecode(path)
+    if os.path.lexists(name):
+        raise FileExistsError(
+            errno.EEXIST, "exists already; datasets.Dataset.from_file reads it", display(name)
+        )
     file = NewFile(name, replace=False, durable=False)
     try:
         with pa.ipc.new_stream(Sink(file), schema) as out:

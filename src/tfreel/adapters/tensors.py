@@ -39,7 +39,13 @@ class Jagged(NamedTuple):
         return list(torch.tensor_split(self.values, self.offsets[1:-1].cpu()))
 
     def padded(self, value: float = 0) -> Any:
-        """The rows as one tensor, filled up to the longest. Rows of rows: `Dataset.batch` can pad them."""
+        """The rows as one tensor, filled up to the longest. Rows of rows: `Dataset.batch` can pad them.
+
+        Raises:
+            ValueError: The values are whole numbers, and `value` is none.
+        """
+        if value != int(value) and not self.values.is_floating_point():
+            raise ValueError(f"rows of {self.values.dtype} cannot be filled up with {value}")
         return torch.nn.utils.rnn.pad_sequence(self.rows(), batch_first=True, padding_value=value)
 
     def nested(self) -> Any:

@@ -84,7 +84,7 @@ def open_arrow(source: Any) -> tuple[Field, Iterator[Array]]:
     """
     field, arrays = _opened(source)
     if field.format != "+s":
-        raise TypeError(f"a table with named columns is needed, not {_type_name(field)}")
+        raise TypeError(f"a table with named columns is needed, not one column of {_type_name(field)}")
     names = [child.name for child in field.children]
     for name in names:
         if names.count(name) > 1:
@@ -288,11 +288,28 @@ def _offsets(array: Array, start: int, count: int, *, large: bool) -> tuple[int,
 
 
 def _type_name(field: Field) -> str:
-    name = _REFUSED.get(field.format[:2])
-    return f"{name} ({field.format})" if name else field.format
+    letters = field.format
+    name = _NAMES.get(letters.partition(":")[0]) or _NAMES.get(letters[:2])
+    return f"{name} ({letters})" if name else letters
 
 
-_REFUSED = {
+_NAMES = {
+    **{letter: dtype.name for letter, dtype in NUMBERS.items()},
+    "b": "bool",
+    "n": "nulls",
+    "u": "string",
+    "U": "large string",
+    "vu": "string",
+    "z": "binary",
+    "Z": "large binary",
+    "vz": "binary",
+    "+l": "list",
+    "+L": "large list",
+    "+w": "fixed-size list",
+    "td": "date",
+    "tt": "time",
+    "ts": "timestamp",
+    "tD": "duration",
     "+s": "struct",
     "+m": "map",
     "+u": "union",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.columns.strings import I64, BytesColumn, row_numbers
+from tfreel.columns.strings import I64, BytesColumn, names_rows, row_number, row_numbers
 
 Flat: TypeAlias = npt.NDArray[Any] | BytesColumn
 
@@ -72,7 +72,7 @@ class Ragged:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, key: int | np.integer[Any] | slice) -> Any:
+    def __getitem__(self, key: int | np.integer[Any] | slice | Sequence[int] | npt.NDArray[Any]) -> Any:
         if isinstance(key, slice):
             start, stop, stride = key.indices(len(self))
             if stride != 1:
@@ -84,16 +84,16 @@ class Ragged:
                 present=present,
                 row_splits_dtype=self._splits_dtype,
             )
-        if not -len(self) <= key < len(self):
-            raise IndexError(f"index {key} out of range for {len(self)} rows")
-        i = int(key) % len(self)
+        if names_rows(key):
+            return self.take(key)
+        i = row_number(key, len(self))
         return self.values[int(self.offsets[i]) : int(self.offsets[i + 1])]
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
     def take(self, rows: npt.ArrayLike) -> Ragged:
-        """The given rows, in the given order; negative numbers count from the end."""
+        """The rows of these numbers, in this order, negative ones from the end; or those of a mask."""
         rows = row_numbers(rows, len(self))
         lengths = self.lengths[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, overload
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeGuard, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -68,9 +69,11 @@ class BytesColumn:
     @overload
     def __getitem__(self, key: int | np.integer[Any]) -> bytes | BytesColumn: ...
     @overload
-    def __getitem__(self, key: slice) -> BytesColumn: ...
+    def __getitem__(self, key: slice | Sequence[int] | npt.NDArray[Any]) -> BytesColumn: ...
 
-    def __getitem__(self, key: int | np.integer[Any] | slice) -> bytes | BytesColumn:
+    def __getitem__(
+        self, key: int | np.integer[Any] | slice | Sequence[int] | npt.NDArray[Any]
+    ) -> bytes | BytesColumn:
         step = math.prod(self.shape[1:])
         if isinstance(key, slice):
             start, stop, stride = key.indices(len(self))
@@ -80,9 +83,9 @@ class BytesColumn:
             return BytesColumn(
                 self.data, self.offsets[start * step : stop * step + 1], (stop - start, *self.shape[1:])
             )
-        if not -len(self) <= key < len(self):
-            raise IndexError(f"index {key} out of range for {len(self)} rows")
-        i = int(key) % len(self)
+        if names_rows(key):
+            return self.take(key)
+        i = row_number(key, len(self))
         if self.ndim == 1:
             return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
         return BytesColumn(self.data, self.offsets[i * step : (i + 1) * step + 1], self.shape[1:])
@@ -91,7 +94,7 @@ class BytesColumn:
         return iter(self.to_list()) if self.ndim == 1 else (self[i] for i in range(len(self)))
 
     def take(self, rows: npt.ArrayLike) -> BytesColumn:
-        """The given rows, in the given order; negative numbers count from the end."""
+        """The rows of these numbers, in this order, negative ones from the end; or those of a mask."""
         rows = row_numbers(rows, len(self))
         step = math.prod(self.shape[1:])
         picks = (rows[:, None] * step + np.arange(step)).ravel()
@@ -157,16 +160,40 @@ class BytesColumn:
         return f"<tfreel.BytesColumn of shape {self.shape}, {self.data.nbytes:,} bytes>"
 
 
+def names_rows(key: Any) -> TypeGuard[npt.ArrayLike]:
+    """Whether an index means several rows: a list or an array, of numbers or as a mask."""
+    return isinstance(key, list) or getattr(key, "ndim", 0) > 0
+
+
+def row_number(key: Any, count: int) -> int:
+    """The number of a row among `count`, counted from the start.
+
+    Raises:
+        TypeError: It is no whole number.
+        IndexError: There is no such row.
+    """
+    if isinstance(key, tuple):
+        raise TypeError("a column is indexed by its rows alone: column[row][value], not column[row, value]")
+    number = operator.index(key)
+    if not -count <= number < count:
+        raise IndexError(f"index {number} out of range for {count} rows")
+    return number % count
+
+
 def row_numbers(rows: npt.ArrayLike, count: int) -> I64:
     """The numbers of rows among `count`, none of them negative.
 
     Raises:
-        TypeError: They are no whole numbers.
-        IndexError: There is no such row.
+        TypeError: They are no whole numbers, and no mask.
+        IndexError: There is no such row, or the mask is for another number of them.
     """
     given = np.asarray(rows)
+    if given.dtype == np.bool_:
+        if given.shape != (count,):
+            raise IndexError(f"a mask of shape {given.shape} for {count} rows")
+        return np.flatnonzero(given)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-        raise TypeError("rows must be a list of whole numbers; of a mask, np.flatnonzero makes one")
+        raise TypeError("rows are picked by a flat list of whole numbers, or a mask")
     numbers = given.astype(np.int64)
     outside = (numbers < -count) | (numbers >= count)
     if outside.any():

@@ -112,6 +112,10 @@ class Dataset:
     ) -> None:
         self._epoch = 0
         self._node: Node
+        if raw and not (features is None and sequence_features is None and columns is None):
+            raise ValueError(
+                "raw=True gives records as they are: there are no features and columns to choose"
+            )
         threads = whole_or_none("threads", threads)
         count = thread_count(threads)
         folder = folder_at(paths, split)
@@ -163,7 +167,7 @@ class Dataset:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return self._cut(*key.indices(len(self)))
-        if isinstance(key, (list, tuple)) or (isinstance(key, np.ndarray) and key.ndim):
+        if isinstance(key, (list, tuple)) or getattr(key, "ndim", 0) > 0:
             picks = positions_in(len(self), key)
             stage = Stage(f"{len(picks):,} of them", ["choose", digest(picks)])
             return self._reordered(lambda order: Chosen(order, picks), stage)

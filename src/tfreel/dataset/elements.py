@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features, Picked, parse, parse_sequence, relocate, request
 from tfreel.dataset.batches_ahead import BatchesAhead
 from tfreel.dataset.fetch_ahead import FetchAhead
@@ -111,6 +112,8 @@ class Elements:
     def _made_of(self, picked: Picked, indices: Positions) -> Any:
         if self.features is None:
             return _bytes_of(picked)
+        if not (self.features or self.sequence_features):  # of files without records, which nobody told of
+            return Batch({}, len(indices))
         try:
             if self.sequence_features:
                 return parse_sequence(picked, self.features, self.sequence_features, threads=self.threads)
@@ -138,6 +141,8 @@ class Elements:
         if self.features is None:
             return "as bytes"
         names = [*self.features, *self.sequence_features]
+        if not names:
+            return "without features"
         more = "" if len(names) <= 8 else f" and {len(names) - 8} more"
         found = ", as found in a sample" if self.inferred else ""
         return f"with {', '.join(names[:8])}{more}{found}"

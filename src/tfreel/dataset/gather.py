@@ -161,6 +161,7 @@ def rows_of(batch: Any) -> list[Any]:
 
     Raises:
         TypeError: It is no batch.
+        ValueError: Its columns differ in length.
     """
     if isinstance(batch, Batch):
         return list(batch.rows())
@@ -168,19 +169,32 @@ def rows_of(batch: Any) -> list[Any]:
         pairs = zip(batch.context.rows(), batch.sequences.rows(), strict=True)
         return [{**context, **lists} for context, lists in pairs]
     if isinstance(batch, Mapping):
-        return [
-            dict(zip(batch, row, strict=True)) for row in zip(*map(_members, batch.values()), strict=True)
-        ]
+        columns = {name: _members(name, column) for name, column in batch.items()}
+        _refuse_lengths(columns)
+        return [dict(zip(batch, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if isinstance(batch, tuple):
-        return list(zip(*map(rows_of, batch), strict=True))
+        members = list(map(rows_of, batch))
+        _refuse_lengths(dict(enumerate(members)))
+        return list(zip(*members, strict=True))
     if isinstance(batch, (list, np.ndarray, BytesColumn, Ragged)):
         return list(batch)
     raise TypeError(f"only batches can be taken apart, not {type(batch).__name__}")
 
 
-def _members(column: Any) -> Any:
+def _members(name: Any, column: Any) -> Any:
     """What a column gives to each row; of a batch among the columns, the rows of it."""
-    return rows_of(column) if isinstance(column, (*_ROW, SequenceBatch, tuple)) else column
+    if isinstance(column, (*_ROW, SequenceBatch, tuple)):
+        return rows_of(column)
+    if not hasattr(column, "__len__") or getattr(column, "ndim", 1) == 0:
+        raise TypeError(f"only batches can be taken apart: {name!r} is one {type(column).__name__}")
+    return column
+
+
+def _refuse_lengths(columns: Mapping[Any, Any]) -> None:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise ValueError(f"a batch cannot be taken apart whose columns differ in length: {told}")
 
 
 def padded(batch: Any, pad: Pad) -> Any:

@@ -76,6 +76,8 @@ def _as_bytes(value: object) -> bytes:
 
 
 def _column(rows: Rows, name: str) -> npt.NDArray[Any]:
+    if not isinstance(name, str):
+        raise TypeError(f"a feature is named by one text, not {name!r}")
     elements = rows.elements
     features = elements.features or {}
     if name not in features:  # it need not be among what the dataset gives

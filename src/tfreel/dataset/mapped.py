@@ -18,6 +18,7 @@ from tfreel.dataset.nodes import (
     Step,
     first_of,
     name_of,
+    note_origins,
     origin_of_row,
     parts_of,
     settled,
@@ -85,7 +86,7 @@ class Mapped(Above):
             try:
                 made = self.function(element)
             except Exception as error:
-                self._note(error, self._culprits(error, element, origins))
+                note_origins(error, self._name, self._culprits(error, element, origins))
                 raise
             yield made, origins
 
@@ -135,7 +136,7 @@ class Mapped(Above):
         except Exception as error:
             origins = self._culprits(error, step.element, step.origins)
             if self.on_error == "raise":
-                self._note(error, origins)
+                note_origins(error, self._name, origins)
                 raise
             run.report.skip(name_of(self.function), error, origins)
         else:
@@ -148,9 +149,9 @@ class Mapped(Above):
             return origins
         return origin_of_row(origins, row, element.num_rows)
 
-    def _note(self, error: Exception, origins: Origins) -> None:
-        where = "; ".join(map(str, origins)) or "an element of unknown origin"
-        error.add_note(f"in map({name_of(self.function)}), on {where}")
+    @property
+    def _name(self) -> str:
+        return f"map({name_of(self.function)})"
 
     def stages(self) -> list[Stage]:
         name = name_of(self.function)

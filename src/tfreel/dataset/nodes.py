@@ -51,6 +51,12 @@ def origin_of_row(origins: Origins, row: int, rows: int) -> Origins:
     return (each[row],) if len(each) == rows else origins
 
 
+def note_origins(error: Exception, stage: str, origins: Origins) -> None:
+    """Lets what a function raised say where it was called, and on which records."""
+    where = "; ".join(map(str, origins)) or "an element of unknown origin"
+    error.add_note(f"in {stage}, on {where}")
+
+
 class Step(NamedTuple):
     """One element of a run.
 

@@ -16,7 +16,18 @@ from typing import Any, Literal, TypeAlias
 
 from tfreel.ahead import ReadAhead
 from tfreel.dataset.gather import Pad, gather, padded, rows_of
-from tfreel.dataset.nodes import Above, Node, Origins, Run, Step, first_of, name_of, parts_of, settled
+from tfreel.dataset.nodes import (
+    Above,
+    Node,
+    Origins,
+    Run,
+    Step,
+    first_of,
+    name_of,
+    note_origins,
+    parts_of,
+    settled,
+)
 from tfreel.dataset.order import Positions, drawn, mixed, round_epoch
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.sources import batch_count, batch_stage
@@ -39,7 +50,14 @@ class Filtered(Above):
         return self.below.lost_by or f"filter({name_of(self.keep)})"
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        return (step for step in self.below.run(run, state) if self.keep(step.element))
+        for step in self.below.run(run, state):
+            try:
+                kept = self.keep(step.element)
+            except Exception as error:
+                note_origins(error, f"filter({name_of(self.keep)})", step.origins)
+                raise
+            if kept:
+                yield step
 
     def stages(self) -> list[Stage]:
         name = name_of(self.keep)

@@ -304,6 +304,8 @@ class RaggedFeature:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", dtype_named(self.dtype))
+        if not isinstance(self.partitions, Iterable):
+            raise TypeError(f"partitions must be a list of them, not {self.partitions!r}")
         partitions = tuple(self.partitions)
         for partition in partitions:
             if not isinstance(partition, (_KeyPartition, _UniformRowLength)):

@@ -60,6 +60,7 @@ def decoder(
         max_pixels: As in `decode`.
 
     Raises:
+        TypeError: The column is not one name. For several, map several decoders.
         ValueError: Options do not go together.
 
     Example:
@@ -72,6 +73,8 @@ def decoder(
         >>> next(iter(ds))
         <tfreel.Batch of 4 rows: image float32 (96, 96, 3), label int64>
     """
+    if not isinstance(column, str):
+        raise TypeError(f"column must be the name of one feature, not {column!r}; map a decoder for each")
     return Decoder(
         column,
         size=None if size is None else checked_size(size),

@@ -81,6 +81,12 @@ def labels(image: Image, kind: str, bits: int) -> Array:
     if image.mode == "L":
         # Gray of 2 or 4 bits has been spread to 0 … 255, and is put together again.
         return np.array(image) // (255 // ((1 << bits) - 1) if bits in (2, 4) else 1)
+    if image.mode in ("I", "F"):
+        dtype = np.asarray(image).dtype
+        raise ValueError(
+            f"{NAMES[kind]} image of {dtype} numbers as labels, which have 16 bits at most;"
+            ' mode="keep" gives them'
+        )
     raise ValueError(
         f"{NAMES[kind]} image of mode {image.mode} as labels: it holds colours, not class ids; if they stand"
         ' for classes, decode(data, "rgb") and labels_from_colors(pixels, colormap) give the ids'

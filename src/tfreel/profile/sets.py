@@ -8,7 +8,15 @@ import re
 from collections.abc import Iterable
 from typing import BinaryIO
 
-from tfreel.storage.names import SIDECAR_SUFFIXES, Paths, folder_at, is_stream, natural_key, resolve
+from tfreel.storage.names import (
+    SIDECAR_SUFFIXES,
+    Paths,
+    folder_at,
+    is_stream,
+    natural_key,
+    refuse_data,
+    resolve,
+)
 from tfreel.storage.paths import display
 from tfreel.storage.url import place
 
@@ -25,6 +33,7 @@ def files_of(paths: Paths) -> list[str | BinaryIO]:
     if not isinstance(paths, (str, bytes, os.PathLike)):
         if is_stream(paths) or not isinstance(paths, Iterable):
             return resolve(paths)
+        refuse_data(paths)
         return [file for path in paths for file in files_of(path)]
     name = place(paths)
     if os.path.isdir(name) and folder_at(name, None) is None:

@@ -184,8 +184,14 @@ class Scan:
         """The rows for which this condition is true, besides the one that there may be already.
 
         Raises:
+            TypeError: It is no text.
             ValueError: It is no condition, or of features that there are not. The message shows where.
         """
+        if not isinstance(condition, str):
+            raise TypeError(
+                f'a condition is text, such as "label == 3", not {type(condition).__name__};'
+                " Dataset.filter takes functions"
+            )
         if self._limit is not None:
             raise ValueError("ask where before head: the first rows were counted without the condition")
         alone = replace(self._question, where=condition)

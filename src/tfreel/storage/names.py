@@ -29,6 +29,7 @@ _DIGITS = re.compile(r"(\d+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"^(\d+)\.\.(\d+)$")
 _MOST_NAMES = 1_000_000
+_LONGEST_PATH = 4096  # of any system
 
 
 def natural_key(path: str) -> list[tuple[int, int | str]]:
@@ -59,9 +60,22 @@ def resolve(paths: Paths) -> list[str | BinaryIO]:
     """
     if isinstance(paths, (str, bytes, os.PathLike)) or is_stream(paths):
         return _resolve_one(paths)  # type: ignore[arg-type]
+    refuse_data(paths)
     if not isinstance(paths, Iterable):
         raise TypeError(f"expected a path, an open binary file or a list of them, got {type(paths).__name__}")
     return [file for path in paths for file in _resolve_one(path)]
+
+
+def refuse_data(paths: object) -> None:
+    """Makes sure that this is no data where the files of it are meant, such as a dataset or a table.
+
+    Raises:
+        TypeError: It is.
+    """
+    if hasattr(paths, "__arrow_c_stream__"):
+        raise TypeError(
+            f"expected paths, not a {type(paths).__name__}; tfreel.save(path, it) writes it to a file"
+        )
 
 
 def folder_at(paths: Paths, split: str | None) -> Folder | None:
@@ -95,6 +109,8 @@ def _resolve_one(path: PathLike | BinaryIO) -> list[str | BinaryIO]:
         if is_stream(path):
             return [path]
         raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
+    if isinstance(path, bytes) and (b"\0" in path or len(path) > _LONGEST_PATH):
+        raise TypeError(f"{len(path):,} bytes that are no path; data is read from io.BytesIO(data)")
     name = place(path)
     folder = _folder(name)
     if folder is not None:

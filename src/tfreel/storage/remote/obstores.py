@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -65,7 +65,7 @@ class ObjectStore:
     """The objects of one bucket, container or host."""
 
     def __init__(self, url: Url) -> None:
-        from obstore import store
+        from obstore import exceptions, store
 
         self._web = url.scheme in ("http", "https")
         self._conditional = True  # until it says that it knows no such requests
@@ -81,7 +81,10 @@ class ObjectStore:
             _log_in(url, options, client)
         retries = options.pop("retry_config", _RETRIES)
         open_store: Any = store.from_url  # too many overloads to fit options that are not known
-        self._store = open_store(base, client_options=client, retry_config=retries, **options)
+        try:
+            self._store = open_store(base, client_options=client, retry_config=retries, **options)
+        except (exceptions.BaseError, TypeError, ValueError) as error:
+            raise ValueError(f"{url.scheme}://{host}: {_why_not_open(error, options)}") from None
 
     def _key(self, url: Url) -> str:
         if self._alone:
@@ -260,6 +263,14 @@ def _ours(error: Exception, url: Url, what: str) -> Exception:
     if kind in ("GenericError", "NotSupportedError"):  # the latter: all came where a part was asked for
         return TransientError(status or _reason(str(error)))
     return failed(url, what, status or kind)
+
+
+def _why_not_open(error: Exception, options: Mapping[str, Any]) -> str:
+    """What obstore has against some options. Of its text the first line, unless it shows what they are."""
+    text = str(error).partition("\n")[0]
+    if any(str(value) in text for value in options.values()):
+        text = type(error).__name__
+    return f"a store cannot be opened like that: {text}"
 
 
 def _reason(text: str) -> str:
