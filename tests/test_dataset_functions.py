@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import multiprocessing
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -582,6 +584,93 @@ def test_a_file_without_records_has_no_columns(tmp_path: Path) -> None:
     empty = Dataset(tmp_path / "empty")
     assert "without features" in repr(empty)
     assert (empty.load().num_rows, list(empty), list(empty.batch(2))) == (0, [], [])
+
+
+def test_threads_that_share_a_run_get_every_element_once(ds: Dataset) -> None:
+    steps = iter(ds.repeat(20).batch(2).map(lambda batch: batch))
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda _: numbers(steps), range(6)))
+    assert sorted(n for part in found for n in part) == sorted(list(range(COUNT)) * 20)
+
+
+def test_a_run_can_be_copied_and_pickled_where_it_stands(ds: Dataset) -> None:
+    steps = iter(ds.shuffle(seed=1, buffer=9).batch(4))
+    next(steps)
+    copies = [pickle.loads(pickle.dumps(steps)), copy.deepcopy(steps)]
+    rest = numbers(steps)
+    assert [numbers(each) for each in copies] == [rest, rest]
+
+
+def test_steps_of_a_row_do_not_depend_on_other_rows(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a", [{"t": list(range(i % 4 + 1))} for i in range(12)])
+    with tfreel.Writer(tmp_path / "b") as out:
+        for i in range(12):
+            out.write(tfreel.encode_sequence({"id": i}, {"t": [[1.0, 2.0]] * (i % 4 + 1)}))
+    features = {"t": tfreel.FixedLenSequenceFeature([], "int64", allow_missing=True)}
+    for stream in (False, True):
+        for ds in (
+            Dataset(tmp_path / "a", features, stream=stream),
+            Dataset(tmp_path / "b", stream=stream),
+        ):
+            lengths = [1, 2, 3, 4] * 3
+            assert [len(row["t"]) for row in ds] == lengths
+            assert [len(row["t"]) for row in ds.map(dict)] == lengths
+            steps = iter(ds)
+            for _ in range(5):
+                next(steps)
+            resumed = iter(ds)
+            resumed.load_state_dict(steps.state_dict())
+            assert [len(row["t"]) for row in resumed] == lengths[5:]
+            assert next(iter(ds.map(dict).batch(12, pad=0)))["t"].shape[:2] == (12, 4)
+            assert next(iter(ds.batch(12)))["t"].shape[:2] == (12, 4)
+            if not stream:
+                assert [len(ds[i]["t"]) for i in range(12)] == lengths
+
+
+def test_one_name_in_context_and_lists_makes_no_row(tmp_path: Path) -> None:
+    with tfreel.Writer(tmp_path / "a") as out:
+        out.write(tfreel.encode_sequence({"label": 7, "id": 1}, {"label": [[1], [2]]}))
+    ds = Dataset(tmp_path / "a")
+    batch = next(iter(ds.batch(1)))
+    assert (batch.context["label"].tolist(), batch.sequences["label"].tolist()) == ([7], [[1, 2]])
+    for door in (lambda: ds[0], lambda: list(ds), lambda: tfreel.save(tmp_path / "b", ds)):
+        with pytest.raises(ValueError, match="'label' is in the context and in the feature lists"):
+            door()
+
+
+def test_values_at_positions_keep_them(tmp_path: Path) -> None:
+    some = [{"i": [3, 1], "v": [0.5, 1.5], "w": ["a", "b"]}, {"i": [7], "v": [2.5], "w": ["c"]}, {}]
+    tfreel.save(tmp_path / "a", some * 4)
+    ds = Dataset(
+        tmp_path / "a",
+        {
+            "s": tfreel.SparseFeature("i", "v", "float32", 10),
+            "w": tfreel.SparseFeature("i", "w", "bytes", 10),
+        },
+    )
+    dense = ds.batch(12)[0]["s"].to_dense()
+    assert dense[:3].tolist() == [[0, 1.5, 0, 0.5] + [0] * 6, [0] * 7 + [2.5, 0, 0], [0] * 10]
+    assert ds[0]["s"].indices.tolist() == [[1], [3]]
+    assert ds[0]["s"].values.tolist() == [1.5, 0.5]
+    for plan in (
+        ds.map(dict).batch(12),
+        ds.batch(5).unbatch().batch(12),
+        ds.batch(12).map(dict, batched=False),
+        ds.cache().batch(12),
+        ds.batch(12).cache(),
+        ds.cache(tmp_path / "rows").batch(12),
+        ds.batch(12).cache(tmp_path / "batches"),
+    ):
+        for batch in (next(iter(plan)), next(iter(plan))):
+            assert batch["s"].to_dense().tolist() == dense.tolist()
+            assert batch["w"].to_dense()[0].to_list() == [b"", b"b", b"", b"a"] + [b""] * 6
+    column = ds.batch(12)[0]["s"]
+    assert column[[1, 0]].to_dense().tolist() == dense[[1, 0]].tolist()
+    assert column[4:1:-1].to_dense().tolist() == dense[4:1:-1].tolist()
+    assert column.take(dense[:, 7] > 0).to_dense().tolist() == dense[dense[:, 7] > 0].tolist()
+    assert ds.batch(12)[0].slice(1, 3)["s"].to_dense().tolist() == dense[1:3].tolist()
+    with pytest.raises(ValueError, match=r"column 's': a batch cannot hold sparse values of the shapes"):
+        gather([{"s": ds[0]["s"]}, {"s": column}])
 
 
 def test_rows_within_rows_are_batches_within_batches(ds: Dataset) -> None:

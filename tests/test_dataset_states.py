@@ -15,6 +15,7 @@ import pytest
 
 import tfreel
 from tfreel.dataset import Dataset
+from tfreel.states import sealed
 
 from numbered import COUNT, doubled, even, numbers
 
@@ -82,6 +83,7 @@ STREAMS: dict[str, Callable[[Dataset], Any]] = {
     "repeated": lambda ds: ds.filter(even).repeat(2).take(70),
 }
 LONGEST = 60
+UNBATCHED = ("enumerated", "zipped", "zipped filters", "mixed filters")  # elements that are not all rows
 
 
 def test_every_state_gives_exactly_the_tail_of_a_stream(path: str) -> None:
@@ -92,6 +94,72 @@ def test_every_state_gives_exactly_the_tail_of_a_stream(path: str) -> None:
 @pytest.mark.parametrize("name", PLANS)
 def test_every_state_gives_exactly_the_tail(path: str, name: str) -> None:
     check_all_tails(lambda: PLANS[name](Dataset(path)))
+
+
+class Hiccup:
+    """A function that fails at one call, and at no other."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __call__(self, element: Any) -> Any:
+        self.left -= 1
+        if self.left == -1:
+            raise OSError("hiccup")
+        return element
+
+
+@pytest.mark.parametrize("batch", [0, 4])
+@pytest.mark.parametrize("name", [*PLANS, *(f"stream, {name}" for name in STREAMS)])
+def test_behind_a_failure_it_goes_on_from_the_last_good_element(path: str, name: str, batch: int) -> None:
+    def plan(at: int) -> Any:
+        stream = name.startswith("stream, ")
+        made = (STREAMS if stream else PLANS)[name.removeprefix("stream, ")](Dataset(path, stream=stream))
+        if batch and not made._in_batches() and name not in UNBATCHED:
+            made = made.batch(batch)
+        return made.map(Hiccup(at))
+
+    expected = [numbers([element]) for element in islice(plan(10**9), LONGEST)]
+    for at in {0, 1, len(expected) // 2, len(expected) - 1}:
+        steps = iter(plan(at))
+        before = [numbers([element]) for element in islice(steps, at)]
+        with pytest.raises(OSError, match="hiccup"):
+            next(steps)
+        resumed = iter(plan(10**9))
+        resumed.load_state_dict(kept(steps))
+        for onward in (resumed, steps):
+            assert before + [numbers([element]) for element in islice(onward, LONGEST - at)] == expected
+
+
+def test_a_buffer_is_told_of_in_few_words_and_made_again_in_few_steps(path: str) -> None:
+    made = 0
+
+    def counted(row: Any) -> Any:
+        nonlocal made
+        made += 1
+        return row
+
+    for stream in (False, True):
+        rows = Dataset(path, stream=stream).map(counted).repeat(40)
+        plan = rows.shuffle(seed=1, buffer=500).prefetch(2)
+        steps = iter(plan)
+        for _ in islice(steps, 3000):
+            pass
+        state = kept(steps)
+        assert len(json.dumps(state)) < 500 * (8 if stream else 16)
+        resumed = iter(plan)
+        resumed.load_state_dict(state)
+        made = 0
+        assert next(resumed)["n"] == next(steps)["n"]
+        assert made < 500 * (10 if stream else 4)
+        for number in (-1, 0.5, "0", 10**6, state["state"][1][1]):
+            wrong = {
+                **state,
+                "state": [state["state"][0], [number, *state["state"][1][1:]], *state["state"][2:]],
+            }
+            resumed.load_state_dict(sealed({key: wrong[key] for key in wrong if key != "check"}))
+            with pytest.raises(tfreel.StateError, match="for the buffer that are"):
+                next(resumed)
 
 
 def check_all_tails(plan: Callable[[], Any]) -> None:

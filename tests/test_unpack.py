@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import tarfile
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,32 @@ def test_sequences_are_lists_of_lists(tmp_path: Path) -> None:
         assert arrays["steps/values"].tolist() == [1, 2, 3]
         assert arrays["steps/row_splits"].tolist() == [0, 2, 2]
         assert arrays["steps/inner_row_splits"].tolist() == [0, 2, 3]
+
+
+def test_no_steps_are_written_that_a_record_has_not(tmp_path: Path) -> None:
+    with tfreel.Writer(tmp_path / "s.tfrecord") as out:
+        for i in range(5):
+            steps = {"tok": [[j, 1] for j in range(i + 1)], "word": [[f"w{j}"] for j in range(i + 1)]}
+            out.write(tfreel.encode_sequence({"id": i}, steps))
+    path = tmp_path / "s.tfrecord"
+    expected = [
+        {"id": i, "tok": [[j, 1] for j in range(i + 1)], "word": [f"w{j}" for j in range(i + 1)]}
+        for i in range(5)
+    ]
+    sources = [path, tfreel.Dataset(path), tfreel.Dataset(path, stream=True), tfreel.Dataset(path).map(dict)]
+    for number, source in enumerate(sources):
+        tfreel.unpack(source, tmp_path / f"{number}.jsonl")
+        lines = (tmp_path / f"{number}.jsonl").read_text().splitlines()
+        assert [json.loads(line) for line in lines] == expected
+    report = tfreel.unpack(path, tmp_path / "where.jsonl", where='"w4" in word')
+    assert report.records_written == 1
+    with pytest.raises(ValueError, match="none of 5 records"):
+        tfreel.unpack(path, tmp_path / "none.jsonl", where='"" in word')
+    tfreel.save(tmp_path / "saved.tfrecord", tfreel.Dataset(path))
+    saved = [tfreel.decode(record) for record in tfreel.read(tmp_path / "saved.tfrecord")]
+    assert [row["tok"].tolist() for row in saved] == [
+        list(chain.from_iterable(row["tok"])) for row in expected
+    ]
 
 
 # What a sample did not show ---------------------------------------------------------------------------------

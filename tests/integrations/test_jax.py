@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +138,36 @@ def test_errors_come_in_their_place(ds: tfreel.Dataset) -> None:
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             next(steps)
+
+
+def test_an_interruption_loses_no_batch(ds: tfreel.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [batch["n"].tolist() for batch in iterate(ds.batch(4))]
+    placed = 0
+
+    def interrupted(array: Any) -> Any:
+        nonlocal placed
+        placed += 1
+        if placed == 7:
+            raise KeyboardInterrupt
+        return put(array)
+
+    put = jax.device_put
+    monkeypatch.setattr(jax, "device_put", interrupted)
+    steps, got = iterate(ds.batch(4)), []
+    while len(got) < len(expected):
+        with suppress(KeyboardInterrupt):
+            got.append(next(steps)["n"].tolist())
+    assert placed > 7
+    assert got == expected
+
+
+def test_sequences_stand_beside_their_context() -> None:
+    with tfreel.Writer("sequences.tfrecord") as out:
+        for i in range(4):
+            out.write(tfreel.encode_sequence({"n": i}, {"f": [[0.5, 1.5]] * (i + 1)}))
+    (batch,) = iterate(tfreel.Dataset("sequences.tfrecord").batch(4))
+    assert batch["n"].tolist() == [0, 1, 2, 3]
+    assert batch["f"].shape == (4, 4, 2)
 
 
 def test_wrong_options_are_refused(ds: tfreel.Dataset) -> None:

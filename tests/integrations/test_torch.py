@@ -8,6 +8,7 @@ import pickle
 # pytest imports it where a finalizer failed, as those of PyTorch's iterators do in a forked worker;
 # in the middle of another import that one breaks (Python before 3.12).
 import tracemalloc  # noqa: F401
+import warnings
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,28 @@ def test_what_workers_send_is_what_is_made_here(path: str, columns: list[str]) -
     plan = tfreel.Dataset(path, columns=columns).shuffle(seed=1).batch(7)
     here, sent = (list(DataLoader(IterableDataset(plan), batch_size=None, num_workers=n)) for n in (0, 2))
     assert repr(sent) == repr(here)
+
+
+def test_values_at_positions_become_sparse_tensors() -> None:
+    tfreel.save(
+        "s.tfrecord", [{"i": [3, 1], "v": [0.5, 1.5], "w": ["a", "b"]}, {"i": [7], "v": [2.5], "w": ["c"]}]
+    )
+    sparse = tfreel.SparseFeature("i", "v", "float32", 10)
+    ds = tfreel.Dataset("s.tfrecord", {"v": sparse})
+    dense = ds.batch(2)[0]["v"].to_dense().tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = to_torch(ds.batch(2)[0])["v"]
+    assert made.layout == torch.sparse_coo
+    assert made.to_dense().tolist() == dense
+    assert collate([to_torch(row) for row in ds])["v"].to_dense().tolist() == dense
+    for batch in Loader(ds.batch(2), num_workers=1):
+        assert batch["v"].to_dense().tolist() == dense
+    texts = tfreel.Dataset("s.tfrecord", {"w": tfreel.SparseFeature("i", "w", "bytes", 10)})
+    assert to_torch(texts[1])["w"] == [b""] * 7 + [b"c", b"", b""]
+    narrow = tfreel.Dataset("s.tfrecord", {"v": tfreel.SparseFeature("i", "v", "float32", 5)})
+    with pytest.raises(ValueError, match=r"position \[1, 7\] lies outside of the shape \[2, 5\]"):
+        to_torch(narrow.batch(2)[0])
 
 
 def test_rows_of_any_length_become_values_and_offsets() -> None:

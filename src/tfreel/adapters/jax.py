@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tfreel.adapters.needs import needs
 from tfreel.adapters.ranks import RankPlan
-from tfreel.columns import Batch
+from tfreel.columns import Batch, SequenceBatch
 from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.dataset.arrange import whole_batches
 from tfreel.dataset.dataset import dataset_of
@@ -110,13 +110,15 @@ class DeviceIterator(Iterator[Any]):
     def _make_one(self) -> None:
         try:
             batch = self._place(next(self._steps))
+            self._ready.append(_Ready(batch, self._steps.state_dict()))
         except StopIteration:
             self._over = True
-        except Exception as error:  # noqa: BLE001 - it is raised in its place
-            self._failed = error
+        except BaseException as error:
+            # What was taken and not placed is taken again: also after Ctrl-C, which comes at once.
             self._steps.load_state_dict(self._ready[-1].state if self._ready else self._state)
-        else:
-            self._ready.append(_Ready(batch, self._steps.state_dict()))
+            if not isinstance(error, Exception):
+                raise
+            self._failed = error  # which is raised in its place
 
     def state_dict(self) -> dict[str, Any]:
         """Where it stands, as a small dict that JSON can hold; good for any number of processes."""
@@ -154,6 +156,8 @@ class _Placing:
         self._warned = False
 
     def __call__(self, batch: Any) -> Any:
+        if isinstance(batch, SequenceBatch):
+            batch = batch.merged()
         if not isinstance(batch, (Batch, Mapping)):
             raise TypeError(
                 f"an element must be a batch of columns, not {type(batch).__name__}: batch the dataset, and"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.adapters.tensors import to_torch
-from tfreel.columns import Batch
+from tfreel.columns import Batch, BytesColumn, Ragged, Sparse
 from tfreel.dataset.packed import pack, unpack
 
 _MOST_BYTES = 1 << 20  # what is larger is better shared than sent
@@ -37,7 +37,16 @@ def _opened(packed: bytes) -> Any:
 def for_sending(batch: Any) -> Any:
     """The batch as it is best sent to another process: as a parcel, or as tensors."""
     columns: Any = batch.values() if isinstance(batch, (Batch, Mapping)) else ()
-    small = all(isinstance(column, np.ndarray) and column.dtype.kind in "biufc" for column in columns)
-    if small and 0 < sum(column.nbytes for column in columns) <= _MOST_BYTES:
-        return Parcel(dict(batch))
-    return to_torch(batch)
+    small = all(map(_is_numbers, columns)) and 0 < sum(column.nbytes for column in columns) <= _MOST_BYTES
+    return Parcel(dict(batch)) if small or _is_sparse(columns) else to_torch(batch)
+
+
+def _is_numbers(column: Any) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype.kind in "biufc"
+
+
+def _is_sparse(columns: Any) -> bool:
+    """Whether there are sparse tensors among them, which PyTorch sends with a warning."""
+    return any(isinstance(column, Sparse) and column.has_positions for column in columns) and all(
+        _is_numbers(column) or isinstance(column, (BytesColumn, Ragged, Sparse)) for column in columns
+    )

@@ -56,9 +56,10 @@ class Jagged(NamedTuple):
 def to_torch(element: Any) -> Any:
     """What a dataset gives, with tensors in place of arrays. Numbers are not copied.
 
-    Columns and dicts become dicts. Arrays of numbers become tensors, and `Ragged` and `Sparse` columns of
-    numbers become `Jagged`. Byte strings have no tensor: they stay `bytes`, in lists. Tuples and lists go
-    member by member; anything else stays as it is.
+    Columns and dicts become dicts. Arrays of numbers become tensors, and columns of rows of any length
+    become `Jagged`. Numbers at positions, those of a `SparseFeature`, become sparse tensors. Byte strings
+    have no tensor: they stay `bytes`, in lists. Tuples and lists go member by member; anything else stays as
+    it is.
     """
     if isinstance(element, (Batch, Mapping)):
         return {name: to_torch(value) for name, value in element.items()}
@@ -67,7 +68,7 @@ def to_torch(element: Any) -> Any:
     if isinstance(element, BytesColumn):
         return element.to_list()
     if isinstance(element, Sparse):
-        return to_torch(element.to_ragged())
+        return _sparse(element) if element.has_positions else to_torch(element.to_ragged())
     if isinstance(element, Ragged):
         return _jagged(element)
     if isinstance(element, (tuple, SequenceBatch)):
@@ -81,6 +82,16 @@ def _tensor(array: npt.NDArray[Any]) -> Any:
     # Tensors can be written to, have no negative strides, and know only the byte order of this machine.
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return torch.from_numpy(np.require(native, requirements=["C", "W"]))
+
+
+def _sparse(column: Sparse) -> Any:
+    if isinstance(column.values, BytesColumn):
+        return to_torch(column.to_dense())
+    column.check()
+    indices = to_torch(np.ascontiguousarray(column.indices.T))
+    return torch.sparse_coo_tensor(
+        indices, to_torch(column.values), column.dense_shape, check_invariants=True
+    )
 
 
 def _jagged(column: Ragged) -> Any:

@@ -102,14 +102,14 @@ class Batch:
         return ({name: column[i] for name, column in columns.items()} for i in range(self.num_rows))
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Some of the rows, without a copy. Sparse columns become ragged ones."""
+        """Some of the rows, without a copy. Sparse columns become ragged ones, if no positions are lost."""
         rows = len(range(*slice(start, stop).indices(self.num_rows)))
         return Batch({name: _rows_of(column)[start:stop] for name, column in self._columns.items()}, rows)
 
     def to_numpy(self) -> dict[str, npt.NDArray[Any]]:
         """The columns as arrays: of `bytes` objects, and of arrays for rows of any length."""
         return {
-            name: column if isinstance(column, np.ndarray) else _rows_of(column).to_numpy()
+            name: rows if isinstance(rows := as_rows(column), np.ndarray) else rows.to_numpy()
             for name, column in self._columns.items()
         }
 
@@ -175,6 +175,12 @@ def _html_parts(batch: Batch) -> list[str]:
 
 
 def _rows_of(column: Column) -> Any:
+    """The column as something that can be asked for a row."""
+    return column.to_ragged() if isinstance(column, Sparse) and not column.has_positions else column
+
+
+def as_rows(column: Column) -> npt.NDArray[Any] | BytesColumn | Ragged:
+    """The column as something that is nothing but rows of values."""
     return column.to_ragged() if isinstance(column, Sparse) else column
 
 
@@ -206,6 +212,20 @@ class SequenceBatch:
     def num_rows(self) -> int:
         """The number of examples."""
         return self.context.num_rows
+
+    def merged(self) -> Batch:
+        """The columns of the context and of the feature lists side by side.
+
+        Raises:
+            ValueError: One name is in both.
+        """
+        for name in self.context:
+            if name in self.sequences:
+                raise ValueError(
+                    f"{name!r} is in the context and in the feature lists, and a row has one value a name:"
+                    " leave one of them out of features and sequence_features, or take batches"
+                )
+        return Batch({**dict(self.context), **dict(self.sequences)}, self.num_rows)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.context, self.sequences, self.lengths))

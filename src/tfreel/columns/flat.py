@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.columns.batch import Batch, Column
+from tfreel.columns.batch import Batch, Column, as_rows
 from tfreel.columns.ragged import Ragged
-from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import I64, BytesColumn
 
 
@@ -58,11 +57,6 @@ def flat_values(column: Column) -> FlatValues:
     if isinstance(inner, BytesColumn):
         return FlatValues(BytesColumn(inner.data, inner.offsets).to_list(), offsets * width, missing)
     return FlatValues(inner.reshape(-1), offsets * width, missing)
-
-
-def as_rows(column: Column) -> npt.NDArray[Any] | BytesColumn | Ragged:
-    """The column as something that has rows."""
-    return column.to_ragged() if isinstance(column, Sparse) else column
 
 
 def chosen(batch: Batch, rows: I64) -> Batch:

@@ -127,6 +127,24 @@ def parse_sequence(
     return _sequence_batch(context, lists, found, rows)
 
 
+def parsed(
+    records: Records,
+    features: Features,
+    sequence_features: Features,
+    *,
+    threads: int | None = None,
+    padded: bool = True,
+) -> Batch | SequenceBatch:
+    """What `parse` or, if there are features of feature lists, `parse_sequence` gives. As in `request`."""
+    if not padded:
+        return parse_flat(
+            records, features, sequence_features, sequences=bool(sequence_features), threads=threads
+        )
+    if sequence_features:
+        return parse_sequence(records, features, sequence_features, threads=threads)
+    return parse(records, features, threads=threads)
+
+
 def parse_flat(
     records: Records,
     features: Features,
@@ -150,8 +168,7 @@ def parse_flat(
     context = _planned("context", features)
     lists = _planned("lists", sequence_features, padded=False)
     rows, found = _found(picked, [context, lists], threads, sequences=True)
-    batch = _sequence_batch(context, lists, found, rows)
-    return Batch({**dict(batch.context), **dict(batch.sequences)}, rows)
+    return _sequence_batch(context, lists, found, rows).merged()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +186,19 @@ class Request:
     build: Callable[[list[Any], int], Batch | SequenceBatch]
 
 
-def request(features: Features, sequence_features: Features) -> Request:
-    """What `parse` asks of the core; `parse_sequence`, if there are features of feature lists."""
+def request(features: Features, sequence_features: Features, *, padded: bool = True) -> Request:
+    """What `parse` asks of the core; `parse_sequence`, if there are features of feature lists.
+
+    Args:
+        features: As in `parse`.
+        sequence_features: As in `parse_sequence`.
+        padded: Fill up to the longest row of the batch what they fill up; otherwise it has rows of any
+            length, which do not depend on what is read with them.
+    """
     if not sequence_features:
-        plan = _planned("example", features)
+        plan = _planned("example", features, padded=padded)
         return Request(list(plan.specs.values()), sequences=False, build=partial(_batch, plan))
-    context, lists = _planned("context", features), _planned("lists", sequence_features)
+    context, lists = _planned("context", features), _planned("lists", sequence_features, padded=padded)
     specs = [*context.specs.values(), *lists.specs.values()]
     return Request(specs, sequences=True, build=partial(_sequence_batch, context, lists))
 

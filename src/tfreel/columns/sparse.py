@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.ragged import Flat, Ragged, padding
-from tfreel.columns.strings import I64, BytesColumn
+from tfreel.columns.strings import I64, BytesColumn, names_rows, row_number, row_numbers
 
 
 class Sparse:
@@ -55,12 +55,48 @@ class Sparse:
         return made
 
     @property
+    def has_positions(self) -> bool:
+        """Whether values stand at positions of their own, as those of a `SparseFeature`.
+
+        Those of a `VarLenFeature` stand one behind the other: their rows say it all.
+        """
+        return self._rows is None
+
+    @property
     def nbytes(self) -> int:
         """The memory that it takes."""
         return self.values.nbytes + self.indices.nbytes
 
     def __len__(self) -> int:
         return self.dense_shape[0]
+
+    def __getitem__(self, key: int | np.integer[Any] | slice | Sequence[int] | npt.NDArray[Any]) -> Any:
+        if self._rows is not None:
+            return self._rows[key]
+        if isinstance(key, slice):
+            return self.take(np.arange(len(self))[key])
+        if names_rows(key):
+            return self.take(key)
+        i = row_number(key, len(self))
+        begin, end = np.searchsorted(self.indices[:, 0], [i, i + 1])
+        return Sparse(self.indices[begin:end, 1:], self.values[begin:end], self.dense_shape[1:])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def take(self, rows: npt.ArrayLike) -> Any:
+        """The rows of these numbers, in this order, negative ones from the end; or those of a mask."""
+        if self._rows is not None:
+            return self._rows.take(rows)
+        rows = row_numbers(rows, len(self))
+        # What is taken of each row are the numbers of its values, which are where its positions are.
+        numbers = Ragged(np.arange(len(self.values)), self.to_ragged().offsets).take(rows)
+        picks = np.asarray(numbers.flat_values)
+        indices = self.indices[picks]
+        indices[:, 0] = np.repeat(np.arange(len(rows)), numbers.lengths)
+        values = self.values[picks]
+        present = None if self.present is None else self.present[rows]
+        return Sparse(indices, values, (len(rows), *self.dense_shape[1:]), present=present)
 
     def to_ragged(self) -> Ragged:
         """The values row by row, without their positions."""
@@ -79,11 +115,7 @@ class Sparse:
         Raises:
             ValueError: A position lies outside of the array.
         """
-        shape = np.array(self.dense_shape)
-        outside = ((self.indices < 0) | (self.indices >= shape)).any(axis=1)
-        if outside.any():
-            where = self.indices[int(np.argmax(outside))].tolist()
-            raise ValueError(f"position {where} lies outside of the shape {list(self.dense_shape)}")
+        self.check()
         places = tuple(self.indices.T)
         if isinstance(self.values, BytesColumn):
             filled = np.full(self.dense_shape, -1, np.int64)
@@ -92,6 +124,17 @@ class Sparse:
         dense = np.full(self.dense_shape, padding(default, self.values.dtype), self.values.dtype)
         dense[places] = self.values
         return dense
+
+    def check(self) -> None:
+        """Makes sure that all values stand in the array. TensorFlow does not care before it is needed.
+
+        Raises:
+            ValueError: A position lies outside of it.
+        """
+        outside = ((self.indices < 0) | (self.indices >= np.array(self.dense_shape))).any(axis=1)
+        if outside.any():
+            where = self.indices[int(np.argmax(outside))].tolist()
+            raise ValueError(f"position {where} lies outside of the shape {list(self.dense_shape)}")
 
     def __repr__(self) -> str:
         return f"<tfreel.Sparse of shape {self.dense_shape}, {len(self.values)} values>"

@@ -15,7 +15,8 @@ from tfreel.dataset.nodes import Node
 from tfreel.dataset.order import Chosen, Frozen, Natural, Order, Part, Repeated, Shuffled
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.sources import Batches, Rows, View
-from tfreel.dataset.stages import Again, Filtered, Gathered, Prefetched, Stirred, Unbatched, repeat_stage
+from tfreel.dataset.stages import Again, Filtered, Gathered, Prefetched, Unbatched, repeat_stage
+from tfreel.dataset.stirred import Stirred
 from tfreel.dataset.stream import Streamed
 from tfreel.index.access import Records, joined
 

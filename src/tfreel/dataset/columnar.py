@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ from tfreel.columns.arrow import Field
 from tfreel.columns.arrow_stream import field_of, stream_capsule
 from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.dataset.gather import gather, rows_of
+from tfreel.dataset.sources import Rows
+from tfreel.dataset.stages import Gathered
 
 if TYPE_CHECKING:
     from tfreel.dataset.dataset import Dataset
@@ -19,14 +22,18 @@ _ROWS_AT_ONCE = 1024
 
 def merged(batch: Batch | SequenceBatch) -> Batch:
     """Context and feature lists as columns side by side."""
-    if isinstance(batch, Batch):
-        return batch
-    return Batch({**dict(batch.context), **dict(batch.sequences)}, batch.num_rows)
+    return batch if isinstance(batch, Batch) else batch.merged()
 
 
 def parts_of(dataset: Dataset) -> Iterator[Any]:
-    """The batches of a dataset; of one of single elements, many at a time."""
-    return iter(dataset if dataset._in_batches() else dataset.batch(_ROWS_AT_ONCE))
+    """The batches of a dataset; of one of single elements, many at a time, none filled up for others."""
+    if dataset._in_batches():
+        return iter(dataset)
+    node = dataset._node
+    if isinstance(node, Rows):
+        single = dataset._of(replace(node, elements=node.elements.one_by_one()))
+        return iter(single.batch(_ROWS_AT_ONCE))
+    return iter(dataset._of(Gathered(node, _ROWS_AT_ONCE, drop_remainder=False, pad=None)))
 
 
 def columns_of(part: Any) -> Batch:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.dataset.deals import Deal, InTurn, Mixture
-from tfreel.dataset.nodes import Node, Run, Step, parts_of, settled
+from tfreel.dataset.nodes import Node, Run, Step, parts_of
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
 
@@ -87,7 +87,7 @@ class Mixed(_Combined):
             if step is None:
                 return
             position += 1
-            states[owner] = settled(step.state)
+            states[owner] = step.state
             yield step._replace(state=[position, states.copy()])
 
     def _owners(self, position: int, epoch: int) -> Iterator[int]:

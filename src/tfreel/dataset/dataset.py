@@ -48,10 +48,10 @@ from tfreel.dataset.stages import (
     Gathered,
     Limited,
     Prefetched,
-    Stirred,
     Unbatched,
     Uneven,
 )
+from tfreel.dataset.stirred import Stirred
 from tfreel.dataset.stream import STREAM, Source, Streamed
 from tfreel.dataset.windows import Laned, Windowed
 from tfreel.errors import TfreelError

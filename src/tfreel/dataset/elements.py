@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tfreel.columns.batch import Batch
-from tfreel.columns.parse import Features, Picked, parse, parse_sequence, relocate, request
+from tfreel.columns.parse import Features, Picked, parsed, relocate, request
 from tfreel.dataset.batches_ahead import BatchesAhead
 from tfreel.dataset.fetch_ahead import FetchAhead
 from tfreel.dataset.gather import rows_of
@@ -39,6 +39,7 @@ class Elements:
         sequence_features: What to read of the feature lists, if these are SequenceExamples.
         threads: How many to read and parse with.
         inferred: Whether the features were found in a sample.
+        padded: Whether steps are filled up to the most that a record of the batch has.
     """
 
     records: Records
@@ -46,10 +47,15 @@ class Elements:
     sequence_features: Features
     threads: int
     inferred: bool = False
+    padded: bool = True
+
+    def one_by_one(self) -> Elements:
+        """The same for rows, which must not depend on what is read with them."""
+        return replace(self, padded=False)
 
     def rows(self, indices: Positions) -> list[Any]:
         """The elements at these positions, one by one: dicts, or bytes if there are no features."""
-        return rows_of(self.batch(indices))
+        return rows_of(self.one_by_one().batch(indices))
 
     @property
     def rows_at_once(self) -> int:
@@ -77,7 +83,7 @@ class Elements:
                 read=self.batch,
                 depth=_FAR_BATCHES_AHEAD,
             )
-        asked = request(self.features or {}, self.sequence_features)
+        asked = request(self.features or {}, self.sequence_features, padded=self.padded)
         return BatchesAhead(
             chunks,
             start=partial(
@@ -115,9 +121,9 @@ class Elements:
         if not (self.features or self.sequence_features):  # of files without records, which nobody told of
             return Batch({}, len(indices))
         try:
-            if self.sequence_features:
-                return parse_sequence(picked, self.features, self.sequence_features, threads=self.threads)
-            return parse(picked, self.features, threads=self.threads)
+            return parsed(
+                picked, self.features, self.sequence_features, threads=self.threads, padded=self.padded
+            )
         except (FeatureError, DecodeError) as error:
             relocate(error, *self.records.place(int(indices[error.record or 0])))
             raise

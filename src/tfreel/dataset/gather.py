@@ -71,6 +71,8 @@ def _column(values: Sequence[Any]) -> Any:
         return _strings(values)
     if all(isinstance(value, BytesColumn) for value in values):
         return _rows_of_strings(values)
+    if all(isinstance(value, Sparse) for value in values):
+        return _stacked(values)
     if any(isinstance(value, Ragged) for value in values):  # the others happen to have rows of one length
         return _rows(values, _column([row for value in values for row in value]))
     return _numbers(values)
@@ -140,6 +142,18 @@ def _strings(values: Sequence[bytes]) -> BytesColumn:
     return BytesColumn(np.frombuffer(b"".join(values), np.uint8), _offsets(map(len, values)))
 
 
+def _stacked(values: Sequence[Sparse]) -> Sparse:
+    shapes = {value.dense_shape for value in values}
+    if len(shapes) > 1:
+        raise _KindsError(f"a batch cannot hold sparse values of the shapes {sorted(shapes)} side by side")
+    numbers = np.repeat(np.arange(len(values)), [len(value.indices) for value in values])
+    indices = np.concatenate([value.indices for value in values])
+    parts = [value.values for value in values]
+    strings = [part for part in parts if isinstance(part, BytesColumn)]
+    flat = _strings([string for part in strings for string in part]) if strings else np.concatenate(parts)
+    return Sparse(np.column_stack([numbers, indices]), flat, (len(values), *shapes.pop()))
+
+
 def _rows_of_strings(values: Sequence[BytesColumn]) -> Any:
     flat = _strings([string for value in values for string in _flat(value)])
     shapes = {value.shape for value in values}
@@ -166,8 +180,7 @@ def rows_of(batch: Any) -> list[Any]:
     if isinstance(batch, Batch):
         return list(batch.rows())
     if isinstance(batch, SequenceBatch):
-        pairs = zip(batch.context.rows(), batch.sequences.rows(), strict=True)
-        return [{**context, **lists} for context, lists in pairs]
+        return list(batch.merged().rows())
     if isinstance(batch, Mapping):
         columns = {name: _members(name, column) for name, column in batch.items()}
         _refuse_lengths(columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +20,8 @@ class DatasetIterator(Iterator[Any]):
     """A run through a dataset, which can save its state and go on from it.
 
     If an element cannot be had, because a record is damaged or a function fails, the error comes in its
-    place, and again when it is asked for again: nothing is left out in silence.
+    place, and again when it is asked for again: nothing is left out in silence. Several threads may take
+    elements from one run: each element goes to one of them.
 
     Attributes:
         report: What was left out, where that was asked for.
@@ -28,6 +30,7 @@ class DatasetIterator(Iterator[Any]):
     def __init__(self, node: Node, epoch: int = 0) -> None:
         self.report = DatasetReport()
         self._node = node
+        self._lock = threading.RLock()
         self._go_to(epoch, None)
 
     def _go_to(self, epoch: int, state: Any) -> None:
@@ -37,9 +40,15 @@ class DatasetIterator(Iterator[Any]):
         self._process = os.getpid()
 
     def __next__(self) -> Any:
-        if self._process != os.getpid():  # threads did not come along through the fork
+        if self._process != os.getpid():  # threads did not come along through the fork, nor who held the lock
+            self._lock = threading.RLock()
             self._go_to(self._epoch, settled(self._state))
+        with self._lock:
+            return self._next()
+
+    def _next(self) -> Any:
         if self._steps is None:
+            self._state = settled(self._state)
             self._steps = iter(self._node.run(Run(self._epoch, self.report), self._state))
         try:
             step = next(self._steps)
@@ -53,8 +62,9 @@ class DatasetIterator(Iterator[Any]):
 
     def state_dict(self) -> dict[str, Any]:
         """Where it stands, as a small dict that JSON can hold."""
-        self._state = settled(self._state)
-        return saved(self._node, self._epoch, self._state)
+        with self._lock:
+            self._state = settled(self._state)
+            return saved(self._node, self._epoch, self._state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes to where `state` was saved.
@@ -62,11 +72,23 @@ class DatasetIterator(Iterator[Any]):
         Raises:
             StateError: It is damaged, or of another plan or other data.
         """
-        self._go_to(*restored(self._node, state))
+        with self._lock:
+            self._go_to(*restored(self._node, state))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Where it stands: a copy, in another process too, goes on from there."""
+        with self._lock:
+            return {"report": self.report, "_node": self._node, "at": (self._epoch, settled(self._state))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.report, self._node = state["report"], state["_node"]
+        self._lock = threading.RLock()
+        self._go_to(*state["at"])
 
     def close(self) -> None:
         """Ends the threads that read ahead. Another element begins them anew."""
-        self._go_to(self._epoch, settled(self._state))
+        with self._lock:
+            self._go_to(self._epoch, settled(self._state))
 
 
 def saved(node: Node, epoch: int, state: Any) -> dict[str, Any]:

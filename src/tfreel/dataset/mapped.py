@@ -21,7 +21,6 @@ from tfreel.dataset.nodes import (
     note_origins,
     origin_of_row,
     parts_of,
-    settled,
 )
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
@@ -102,7 +101,7 @@ class Mapped(Above):
                 yield from self._finish(run, Task(step, partial(self.function, step.element)))
             return
         with self._pool() as workers:
-            calls = ((step._replace(state=settled(step.state)), step.element) for step in steps)
+            calls = ((step, step.element) for step in steps)
             for task in workers.in_order(calls):
                 yield from self._finish(run, task)
 
@@ -116,7 +115,7 @@ class Mapped(Above):
                 step = first_of(self.below.run(run.for_one(), before))
                 yield (step, before), step.element
             for step in self.below.run(run, last):
-                before, last = last, settled(step.state)
+                before, last = last, step.state
                 yield (step, before), step.element
 
         with self._pool() as workers:

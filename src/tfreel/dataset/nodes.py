@@ -62,8 +62,8 @@ class Step(NamedTuple):
 
     Attributes:
         element: The element.
-        state: What `Node.run` needs to go on behind it, as JSON. Parts of it may be functions that give it:
-            `settled` calls them, as long as the run has not gone on.
+        state: What `Node.run` needs to go on behind it, as JSON. Parts of it may be functions that give it,
+            at any time: `settled` calls them.
         origins: Where it comes from.
     """
 

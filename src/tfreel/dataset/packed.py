@@ -79,7 +79,11 @@ _PARTS: dict[type, Callable[[Any], list[Any]]] = {
     SequenceBatch: lambda batch: [batch.context, batch.sequences, batch.lengths],
     BytesColumn: lambda column: list(column.__reduce__()[1]),  # trimmed, as they are to be pickled
     Ragged: lambda column: list(column.__reduce__()[1]),
-    Sparse: lambda column: [column.to_ragged()],
+    Sparse: lambda column: (
+        [column.indices, column.values, list(column.dense_shape), column.present]
+        if column.has_positions
+        else [column.to_ragged()]
+    ),
 }
 
 _KINDS: dict[str, Callable[[list[Any]], Any]] = {
@@ -89,8 +93,12 @@ _KINDS: dict[str, Callable[[list[Any]], Any]] = {
     "SequenceBatch": lambda parts: SequenceBatch(*parts),
     "BytesColumn": lambda parts: BytesColumn(*parts),
     "Ragged": lambda parts: Ragged(parts[0], parts[1], present=parts[2], row_splits_dtype=parts[3]),
-    "Sparse": lambda parts: Sparse.from_ragged(*parts),
+    "Sparse": lambda parts: Sparse.from_ragged(*parts) if len(parts) == 1 else _placed(*parts),
 }
+
+
+def _placed(indices: Any, values: Any, shape: list[int], present: Any) -> Sparse:
+    return Sparse(indices, values, tuple(shape), present=present)
 
 
 class _Buffers:

@@ -17,7 +17,8 @@ from tfreel.dataset.nodes import Node, parts_of
 from tfreel.dataset.order import Even, Natural, Order, Sharded
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.sources import Batches, Rows, View
-from tfreel.dataset.stages import Again, Filtered, Gathered, Prefetched, Stirred, Strided, Unbatched, Uneven
+from tfreel.dataset.stages import Again, Filtered, Gathered, Prefetched, Strided, Unbatched, Uneven
+from tfreel.dataset.stirred import Stirred
 from tfreel.dataset.stream import Streamed
 from tfreel.errors import StateError
 

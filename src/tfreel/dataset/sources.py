@@ -49,7 +49,8 @@ class Rows(Node):
         position = 0
         together = _together(self.elements, order, at_once)
         chunks = _chunks(order, at_once, run.epoch)
-        with closing(_read(self.elements, chunks, ahead=run.ahead, together=together)) as batches:
+        single = self.elements.one_by_one()
+        with closing(_read(single, chunks, ahead=run.ahead, together=together)) as batches:
             for indices, batch in batches:
                 for index, row in zip(indices.tolist(), rows_of(batch), strict=True):
                     position += 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias
@@ -22,13 +21,11 @@ from tfreel.dataset.nodes import (
     Origins,
     Run,
     Step,
-    first_of,
     name_of,
     note_origins,
     parts_of,
-    settled,
 )
-from tfreel.dataset.order import Positions, drawn, mixed, round_epoch
+from tfreel.dataset.order import Positions, round_epoch
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.sources import batch_count, batch_stage
 
@@ -230,50 +227,10 @@ class Unbatched(Above):
         for step in self.below.run(run, before):
             for number, row in enumerate(rows_of(step.element)[done:], done + 1):
                 yield Step(row, [before, number], step.origins)
-            before, done = settled(step.state), 0
+            before, done = step.state, 0
 
     def stages(self) -> list[Stage]:
         return [*self.below.stages(), Stage("one by one", ["unbatch"])]
-
-
-@dataclass(frozen=True, slots=True)
-class Stirred(Above):
-    """A shuffle for what has no positions: each element is drawn from a buffer of those read so far."""
-
-    seed: int
-    buffer: int
-
-    @property
-    def lost_by(self) -> str:
-        return self.below.lost_by or "shuffle(buffer=)"
-
-    def run(self, run: Run, state: Any) -> Iterator[Step]:
-        number, held, below = parts_of(state, [0, [], None])
-        key = mixed(run.epoch, self.seed)
-        steps = iter(self.below.run(run, below))
-        # In the state each held element is the state below that stood before it: it can be read again.
-        buffer = [(first_of(self.below.run(run.for_one(), before)), before) for before in held]
-        while True:
-            for step in islice(steps, self.buffer - len(buffer)):
-                buffer.append((step, below))
-                below = settled(step.state)
-            if not buffer:
-                return
-            pick = drawn(number, key) % len(buffer)
-            buffer[pick], buffer[-1] = buffer[-1], buffer[pick]
-            step, _ = buffer.pop()
-            number += 1
-            yield step._replace(state=partial(_stirred_state, number, buffer, len(buffer), below))
-
-    def stages(self) -> list[Stage]:
-        words = f"shuffled with seed {self.seed} in a buffer of {self.buffer:,}"
-        identity = ["stir", self.seed, self.buffer, *self.shares]
-        return [*self.below.stages(), Stage(words, identity)]
-
-
-def _stirred_state(number: int, buffer: list[tuple[Step, Any]], size: int, below: Any) -> list[Any]:
-    # What has been added since, before a read failed, will be read again.
-    return [number, [before for _, before in buffer[:size]], below]
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +255,7 @@ class Strided(Above):
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         steps = iter(self.below.run(run, state))
-        while some := [step._replace(state=settled(step.state)) for step in islice(steps, self.count)]:
+        while some := list(islice(steps, self.count)):
             if len(some) < self.count and self.uneven == "drop":
                 return
             if self.index < len(some) or self.uneven == "pad":
@@ -318,7 +275,7 @@ class Prefetched(Above):
         return self.below.get(positions, epoch)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        steps = (step._replace(state=settled(step.state)) for step in self.below.run(run, state))
+        steps = self.below.run(run, state)
         if not run.ahead:
             yield from steps
             return

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfreel import _core
-from tfreel.columns.parse import Features, Picked, parse, parse_sequence, relocate
+from tfreel.columns.parse import Features, Picked, parsed, relocate
 from tfreel.dataset.gather import Pad, padded, rows_of
 from tfreel.dataset.nodes import Node, Run, Step, parts_of
 from tfreel.dataset.plan import Stage
@@ -51,13 +51,11 @@ class Source:
         self._begun.append(True)
         return read(self.paths, verify=self.verify, on_corrupt=self.on_corrupt)
 
-    def made_of(self, picked: Picked) -> Any:
-        """Records as columns; as a list of bytes if there are no features."""
+    def made_of(self, picked: Picked, *, padded: bool) -> Any:
+        """Records as columns, `padded` as in `request`; as a list of bytes if there are no features."""
         if self.features is None:
             return [picked[row] for row in range(len(picked))]
-        if self.sequence_features:
-            return parse_sequence(picked, self.features, self.sequence_features, threads=self.threads)
-        return parse(picked, self.features, threads=self.threads)
+        return parsed(picked, self.features, self.sequence_features, threads=self.threads, padded=padded)
 
 
 @dataclass(slots=True)
@@ -113,7 +111,8 @@ class Streamed(Node):
     def _steps(self, held: list[_Held], used: int, count: int) -> Iterator[Step]:
         order = np.arange(used, used + count, dtype=np.uint64)
         try:
-            made = self.source.made_of(Picked([each.block for each in held], order))
+            picked = Picked([each.block for each in held], order)
+            made = self.source.made_of(picked, padded=self.batch_size is not None)
         except (FeatureError, DecodeError) as error:
             _relocate(error, held, used)
             raise

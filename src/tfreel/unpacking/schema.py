@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tfreel import _core
-from tfreel.columns.batch import Batch
+from tfreel.columns.batch import Batch, as_rows
 from tfreel.columns.batch import Column as Values
-from tfreel.columns.flat import FlatValues, as_rows, flat_values
+from tfreel.columns.flat import FlatValues, flat_values
 from tfreel.columns.objects import settled
-from tfreel.columns.parse import Features, parse, parse_sequence, relocate
+from tfreel.columns.parse import Features, parse_flat, relocate
 from tfreel.columns.plan import similar
 from tfreel.columns.ragged import Ragged
-from tfreel.dataset.columnar import merged
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.inference.features import InferredFeatures, Survey
@@ -106,9 +105,10 @@ class Schema:
         return batch
 
     def _parsed(self, block: _core.Block) -> Batch:
-        if self.sequence_features:
-            return merged(parse_sequence(block, self.features, self.sequence_features))
-        return parse(block, self.features) if self.features else Batch({}, len(block))
+        # Not filled up to the longest: what a record does not hold is not written of it.
+        return parse_flat(
+            block, self.features, self.sequence_features, sequences=bool(self.sequence_features)
+        )
 
     def _refuse_lists(self, batch: Batch) -> None:
         """Fails if a feature has several values, or an empty list, where it is written as one value."""
