@@ -189,6 +189,9 @@ def test_wrong_options_of_files_are_refused_at_once(path: str) -> None:
             Dataset(path, threads=value)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="columns must be a list of names, not 'x'"):
         Dataset(path, columns="x")
+    for features in (["x"], "x"):
+        with pytest.raises(TypeError, match=r"features must be a dict .*; columns=\[…\] reads"):
+            Dataset(path, features)  # type: ignore[arg-type]
     for options in ({"columns": ["x"]}, {"features": {"x": tfreel.VarLenFeature("int64")}}):
         with pytest.raises(ValueError, match="raw=True gives records as they are"):
             Dataset(path, raw=True, **options)  # type: ignore[arg-type]

@@ -673,6 +673,118 @@ def test_values_at_positions_keep_them(tmp_path: Path) -> None:
         gather([{"s": ds[0]["s"]}, {"s": column}])
 
 
+class Scale:
+    def __init__(self, by: int) -> None:
+        self.by = by
+
+    def __call__(self, row: Any) -> Any:
+        return {"n": row["n"] * self.by}
+
+
+def scaled(row: Any, by: int) -> Any:
+    return {"n": row["n"] * by}
+
+
+def scaling(by: int) -> Any:
+    return lambda row: {"n": row["n"] * by}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lambda row: {"n": row["n"] + 1}, lambda row: {"n": row["n"] * 10}),
+        (lambda row: {"n": row["n"] + 1}, lambda row: {"n": row["n"] + 2}),
+        (partial(scaled, by=2), partial(scaled, by=3)),
+        (Scale(2), Scale(3)),
+        (Scale(2).__call__, Scale(3).__call__),
+        (scaling(2), scaling(3)),
+    ],
+    ids=["code", "constants", "partial", "object", "method", "closure"],
+)
+def test_a_directory_keeps_what_each_function_made(
+    ds: Dataset, tmp_path: Path, first: Any, second: Any
+) -> None:
+    def kept(function: Any) -> list[int]:
+        return numbers(ds.map(function).cache(tmp_path / "kept"))
+
+    expected = [numbers(ds.map(first)), numbers(ds.map(second))]
+    for _ in range(2):
+        assert [kept(first), kept(second)] == expected
+    assert len(list((tmp_path / "kept").glob("*.tfrecord"))) == 2
+
+
+def test_a_function_is_found_again_by_another_process(path: str, tmp_path: Path) -> None:
+    script = f"""
+import numpy as np, tfreel
+from functools import partial
+def scaled(row, by, table, options):
+    return {{"n": row["n"] * by}}
+table, words = np.arange(5), {{"b", "a", "c"}}
+made = tfreel.Dataset({path!r}).map(partial(scaled, by=2, table=table, options=words))
+made = made.filter(lambda row: row["n"] in (2, 4)).map(tfreel.images.decoder, on_error="skip")
+print(len(list(made.cache({str(tmp_path / "kept")!r}))))
+"""
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+    assert len(list((tmp_path / "kept").glob("*.tfrecord"))) == 1
+
+
+def test_only_one_of_many_fills_a_directory_and_none_waits(ds: Dataset, tmp_path: Path) -> None:
+    made = ds.map(doubled).cache(tmp_path / "kept")
+    begun = iter(made)
+    next(begun)
+    assert numbers(made) == numbers(ds.map(doubled))  # not kept: another run is at it
+    assert numbers([made[5], made[-1]]) == [10, 2 * COUNT - 2]
+    assert list((tmp_path / "kept").glob("*.tfrecord")) == []
+    assert len(numbers(begun)) == COUNT - 1
+    assert len(list((tmp_path / "kept").glob("*.tfrecord"))) == 1
+    other = ds.map(even).cache(tmp_path / "other")
+    assert len(list(other.zip(other))) == COUNT
+    threads = ds.map(scaling(2)).cache(tmp_path / "threads")
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: sum(numbers(threads)), range(4))) == [COUNT * (COUNT - 1)] * 4
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_damage_that_is_passed_over_is_reported(tmp_path: Path, *, stream: bool) -> None:
+    tfreel.save(tmp_path / "a", {"n": range(20)})
+    data = bytearray((tmp_path / "a").read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "a").write_bytes(data)
+    whole = Dataset(tmp_path / "a", on_corrupt="skip", stream=stream)
+    plans = [whole, whole.batch(4), whole.map(doubled).repeat(3), whole.concat(whole)]
+    if not stream:
+        plans += [whole.shuffle(seed=1).batch(4), whole.batch(4).shuffle(seed=1), whole[[1, 2]]]
+    for plan in plans:
+        steps = iter(plan)
+        for _ in steps:
+            pass
+        (fault,) = steps.report.faults
+        assert (fault.path, fault.kind, fault.record) == (str(tmp_path / "a"), "length_crc", 10)
+        assert steps.report.skipped == 0
+    assert len(list(whole)) == 19
+
+
+def test_what_functions_make_is_padded_by_its_name_and_in_all_dimensions(ds: Dataset) -> None:
+    def made(row: Any) -> Any:
+        n = row["n"].item() % 4
+        return {"list": list(range(n)), "pixels": np.full((n + 1, 4 - n), n, np.uint8), "n": row["n"]}
+
+    batch = next(iter(ds.map(made).batch(4, pad={"list": -1})))
+    assert batch["list"].tolist() == [[-1, -1, -1], [0, -1, -1], [0, 1, -1], [0, 1, 2]]
+    assert batch["pixels"].dtype == object
+    pixels = next(iter(ds.map(made).batch(4, pad=9)))["pixels"]
+    assert (pixels.shape, pixels.dtype) == ((4, 4, 4), np.uint8)
+    for n in range(4):
+        assert (pixels[n, : n + 1, : 4 - n] == n).all()
+        assert (pixels[n] == 9).sum() == 16 - (n + 1) * (4 - n)
+    for pad in (0.5, 256, -1, "x"):
+        with pytest.raises(TypeError, match=f"column 'pixels' cannot be padded: .*uint8, not {pad!r}"):
+            next(iter(ds.map(made).batch(4, pad={"pixels": pad})))
+    with pytest.raises(ValueError, match="no feature is called 'list'; there are"):
+        ds.batch(4, pad={"list": 0})
+
+
 def test_rows_within_rows_are_batches_within_batches(ds: Dataset) -> None:
     def nested(row: Any) -> Any:
         return {"inputs": {"x": row["n"], "list": list(range(row["n"].item() % 3))}, "pair": (row["n"], b"a")}

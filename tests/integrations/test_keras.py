@@ -47,6 +47,7 @@ assert len(data) == data.num_batches == 16
 def epoch():
     return np.concatenate([inputs for inputs, _ in data])
 
+data.on_epoch_end()
 first = epoch()
 assert np.array_equal(first, ds.load()["x"])
 data.on_epoch_end()
@@ -54,6 +55,24 @@ second = epoch()
 assert np.array_equal(second, ds.epoch(1).load()["x"])
 assert not np.array_equal(first, second)
 assert np.array_equal(np.sort(first, 0), np.sort(second, 0))
+
+asked = []
+class Watched(PyDataset):
+    def __getitem__(self, index):
+        batch = super().__getitem__(index)
+        asked.append(self._epoch)
+        return batch
+
+for workers, options in (
+    (1, dict(epochs=3)),
+    (2, dict(epochs=3)),
+    (1, dict(epochs=3, shuffle=False)),
+    (1, dict(epochs=6, steps_per_epoch=8)),
+):
+    asked.clear()
+    model().fit(Watched(ds, "x", "y", workers=workers), verbose=0, **options)
+    assert [asked.count(epoch) for epoch in range(1, 4)] == [16, 16, 0], (options, asked)
+    assert asked.count(0) >= 16, (options, asked)  # some may be looked at before
 """
 
 ENDLESS = """

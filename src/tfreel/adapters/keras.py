@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -51,6 +52,9 @@ class PyDataset(keras.utils.PyDataset):
         self._ds = ds
         self._epoch = ds._epoch
         self._names = (inputs, targets, weights)
+        self._taken = 0  # batches of this pass
+        self._ended = False
+        self._lock = threading.Lock()
 
     @property
     def num_batches(self) -> int | None:
@@ -61,12 +65,37 @@ class PyDataset(keras.utils.PyDataset):
         return len(self._ds)
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
+        with self._lock:
+            if self._ended:
+                self._turn()
+            self._taken += 1
         (batch,) = self._ds._node.get(np.array([index], np.uint64), self._epoch)
         return _chosen(batch, *self._names)
 
     def on_epoch_end(self) -> None:
-        if self.num_batches is not None:  # without an end, positions go on, and new orders come with them
+        with self._lock:
+            if self._taken:
+                self._ended = True
+            elif self.use_multiprocessing:  # who takes them does it elsewhere
+                self._epoch += 1
+
+    def _turn(self) -> None:
+        """Goes on to the next epoch, if all batches of this one were taken."""
+        self._ended = False
+        size = self.num_batches
+        if size is None:  # without an end, positions go on, and new orders come with them
+            return
+        if self._taken >= size:
             self._epoch += 1
+        if self._taken >= size or self._taken == 1:  # Keras looks at one batch before it begins
+            self._taken = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
 
 def generate(

@@ -168,9 +168,12 @@ def padding(default: Any, dtype: npt.DTypeLike) -> Any:
     Raises:
         TypeError: It is no number, or not one of the dtype.
     """
-    given = np.asarray(0 if default is None else default)
-    if given.ndim or given.dtype.kind not in ("iub" if np.dtype(dtype).kind == "i" else "iubf"):
-        raise TypeError(f"default must be one number of dtype {np.dtype(dtype)}, not {default!r}")
+    given, wanted = np.asarray(0 if default is None else default), np.dtype(dtype)
+    fits = not given.ndim and given.dtype.kind in ("iubf" if wanted.kind == "f" else "iub")
+    if fits and wanted.kind in "iu":
+        fits = np.iinfo(wanted).min <= int(given) <= np.iinfo(wanted).max
+    if not fits:
+        raise TypeError(f"default must be one number of dtype {wanted}, not {default!r}")
     return given
 
 

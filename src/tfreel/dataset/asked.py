@@ -57,6 +57,12 @@ def asked_of(
         if inferred.records and not any(given):
             raise _featureless(inferred)
     features, lists = given
+    for each in given:
+        if not isinstance(each, Mapping):
+            raise TypeError(
+                f"features must be a dict of features by name, not {type(each).__name__}; columns=[…] reads"
+                " some of those that there are"
+            )
     if columns is None:
         return dict(features), dict(lists)
     columns = list(columns)  # a generator can be gone through only once

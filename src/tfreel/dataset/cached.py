@@ -8,8 +8,10 @@ import json
 import os
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import BytesColumn
+from tfreel.dataset.functions import fingerprint_of
 from tfreel.dataset.nodes import Above, DatasetReport, Node, Origins, Run, Step, settled
 from tfreel.dataset.order import Natural, Positions
 from tfreel.dataset.packed import pack, unpack
@@ -128,10 +131,11 @@ class _Directory(Store):
 
     def get(self, below: Node, positions: list[int]) -> list[Any]:
         if self._whole() is None:  # whoever asks here and there would never fill it
-            for _ in self._make(below, Run(0, DatasetReport()), 0):
-                pass
+            deque(self._make(below, Run(0, DatasetReport()), 0, alone=True), maxlen=0)
         records = self._whole()
-        return [] if records is None else [unpack(record) for record in records[positions]]
+        if records is None:
+            return below.get(np.array(positions, np.uint64), 0)
+        return [unpack(record) for record in records[positions]]
 
     def _whole(self) -> Records | None:
         """What is kept, if it is there."""
@@ -139,9 +143,26 @@ class _Directory(Store):
             self._records = Records(self.path)
         return self._records
 
-    def _make(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
+    def _make(
+        self, below: Node, run: Run, position: int, *, alone: bool = False
+    ) -> Iterator[tuple[Any, Origins]]:
+        """The elements from below, kept on the way, unless another worker, thread or run is at that.
+
+        Args:
+            below: What makes them.
+            run: The run through it.
+            position: Where to begin to give them.
+            alone: Make none if they are not kept.
+        """
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        with Writer(self.path, mode="w", compression="none") as out:
+        try:
+            out = Writer(self.path, mode="w", compression="none")
+        except FileExistsError:
+            if not alone:
+                steps = islice(below.run(run, None), position, None)
+                yield from ((step.element, step.origins) for step in steps)
+            return
+        with out:
             for number, step in enumerate(below.run(run, None)):
                 out.write(pack(step.element))
                 if number >= position:
@@ -155,8 +176,9 @@ def store_for(below: Node, directory: PathLike | None) -> Store:
     """A store for what a plan makes; the same file in a directory for the same plan."""
     if directory is None:
         return _Memory()
-    plan = json.dumps(signature(below.stages())).encode()
-    name = hashlib.sha256(plan).hexdigest()[:16]
+    stages = below.stages()
+    functions = [fingerprint_of(stage.function) for stage in stages if stage.function is not None]
+    name = hashlib.sha256(json.dumps([signature(stages), functions]).encode()).hexdigest()[:16]
     return _Directory(os.path.join(os.fsdecode(directory), f"{name}.tfrecord"))
 
 
@@ -165,6 +187,7 @@ class Cached(Above):
     """The same elements in every epoch, made once."""
 
     store: Store = field(compare=False)
+    arranged: tuple[Stage, ...] = ()  # what was done with the order, and changed nothing
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:  # noqa: ARG002
         return self.store.get(self.below, positions.tolist())
@@ -177,4 +200,4 @@ class Cached(Above):
 
     def stages(self) -> list[Stage]:
         identity = ["cache", *self.shares]
-        return [*self.below.stages(), Stage(f"kept {self.store.words()}", identity)]
+        return [*self.below.stages(), Stage(f"kept {self.store.words()}", identity), *self.arranged]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from tfreel.dataset.deals import Deal, InTurn, Mixture
 from tfreel.dataset.nodes import Node, Run, Step, parts_of
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
+from tfreel.records.report import Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,16 @@ class _Combined(Node):
     def shares(self) -> tuple[int, ...]:
         return tuple(count for part in self.parts for count in part.shares)
 
+    def faults(self) -> Iterable[Fault]:
+        return (fault for part in self.parts for fault in part.faults())
+
     def _inner(self) -> list[Stage]:
         """The stages of the parts, as those of each."""
         return [
-            Stage(f"  {stage.words}", None if stage.identity is None else [number, stage.identity])
+            stage._replace(
+                words=f"  {stage.words}",
+                identity=None if stage.identity is None else [number, stage.identity],
+            )
             for number, part in enumerate(self.parts)
             for stage in part.stages()
         ]

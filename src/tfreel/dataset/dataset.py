@@ -453,15 +453,14 @@ class Dataset:
         Args:
             size: How many elements.
             drop_remainder: Leave out the last batch if it is smaller.
-            pad: Fill up rows of different lengths to the longest of the batch: with this number, and strings
-                with empty ones; or by name, for some columns only.
+            pad: Fill up rows of different lengths, and arrays of different shapes, to the longest of the
+                batch: with this number, and strings with empty ones; or by name, for some columns only.
         """
         size = whole("size", size, 1)
-        if isinstance(pad, Mapping) and self.features and (unknown := set(pad) - set(self.features)):
-            raise ValueError(
-                f"no feature is called {sorted(unknown)[0]!r}; there are {', '.join(self.features)}"
-            )
         node = self._node
+        read = self.features if isinstance(node, (Rows, Streamed)) else None  # functions may make others
+        if isinstance(pad, Mapping) and read and (unknown := set(pad) - set(read)):
+            raise ValueError(f"no feature is called {sorted(unknown)[0]!r}; there are {', '.join(read)}")
         if isinstance(node, Rows):
             return self._of(Batches(node, size, drop_remainder, pad))
         if isinstance(node, Streamed) and node.batch_size is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.batch import Batch, Column, SequenceBatch
-from tfreel.columns.ragged import Ragged
+from tfreel.columns.ragged import Ragged, padding
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import BytesColumn
 
@@ -229,7 +229,18 @@ def padded(batch: Any, pad: Pad) -> Any:
         return tuple(padded(member, pad) for member in batch)
     if isinstance(batch, dict):
         return {name: _padded_member(name, member, pad) for name, member in batch.items()}
-    return dense(batch, pad) if isinstance(batch, (Ragged, Sparse)) else batch
+    return dense(batch, pad) if _is_uneven(batch) else batch
+
+
+def _is_uneven(column: Any) -> TypeGuard[npt.NDArray[Any] | Ragged | Sparse]:
+    """Whether rows are of different lengths, or arrays of different shapes."""
+    return isinstance(column, (Ragged, Sparse)) or (
+        isinstance(column, np.ndarray)
+        and column.dtype == object
+        and bool(len(column))
+        and all(isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in column)
+        and len({row.ndim for row in column}) == 1
+    )
 
 
 def _padded_member(name: str, member: Any, pad: Pad) -> Any:
@@ -239,18 +250,32 @@ def _padded_member(name: str, member: Any, pad: Pad) -> Any:
 
 
 def _padded_column(name: str, column: Column, pad: Pad) -> Column:
-    if not isinstance(column, (Ragged, Sparse)) or (isinstance(pad, Mapping) and name not in pad):
+    if not _is_uneven(column) or (isinstance(pad, Mapping) and name not in pad):
         return column
-    return dense(column, pad[name] if isinstance(pad, Mapping) else pad)
+    try:
+        return dense(column, pad[name] if isinstance(pad, Mapping) else pad)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"column {name!r} cannot be padded: {error}") from None
 
 
-def dense(column: Ragged | Sparse, value: Any) -> npt.NDArray[Any] | BytesColumn:
-    """Rows of any length, and rows of such rows, as one array."""
+def dense(column: npt.NDArray[Any] | Ragged | Sparse, value: Any) -> npt.NDArray[Any] | BytesColumn:
+    """Rows of any length, rows of such rows, and arrays of any shape, as one array."""
+    if isinstance(column, np.ndarray):
+        return _filled(list(column), value)
     if isinstance(column, Sparse):
         return column.to_dense(_fitting(value, column.values))
     if isinstance(column.values, Ragged):
         column = Ragged(dense(column.values, value), column.offsets)
     return column.to_dense(_fitting(value, column.values))
+
+
+def _filled(arrays: list[npt.NDArray[Any]], value: Any) -> npt.NDArray[Any]:
+    dtype = np.result_type(*arrays)
+    shape = np.max([array.shape for array in arrays], axis=0)
+    filled = np.full((len(arrays), *shape), padding(value, dtype), dtype)
+    for row, array in zip(filled, arrays, strict=True):
+        row[tuple(map(slice, array.shape))] = array
+    return filled
 
 
 def _fitting(value: Any, values: object) -> Any:

@@ -31,6 +31,7 @@ class DatasetIterator(Iterator[Any]):
         self.report = DatasetReport()
         self._node = node
         self._lock = threading.RLock()
+        self.report.damage(node.faults())
         self._go_to(epoch, None)
 
     def _go_to(self, epoch: int, state: Any) -> None:

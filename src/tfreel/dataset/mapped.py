@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from tfreel.columns.batch import Batch
+from tfreel.dataset.functions import name_of
 from tfreel.dataset.gather import gather, rows_of
 from tfreel.dataset.nodes import (
     Above,
@@ -17,7 +18,6 @@ from tfreel.dataset.nodes import (
     Run,
     Step,
     first_of,
-    name_of,
     note_origins,
     origin_of_row,
     parts_of,
@@ -154,4 +154,4 @@ class Mapped(Above):
 
     def stages(self) -> list[Stage]:
         name = name_of(self.function)
-        return [*self.below.stages(), Stage(f"each through {name}", ["map", name])]
+        return [*self.below.stages(), Stage(f"each through {name}", ["map", name], self.function)]

@@ -7,7 +7,7 @@ if others are already being made ahead, always has the state that belongs to the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -17,6 +17,7 @@ from tfreel.dataset.elements import Elements
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
 from tfreel.errors import StateError
+from tfreel.records.report import Fault
 from tfreel.storage.paths import display
 
 
@@ -110,12 +111,23 @@ class DatasetReport:
     """What a run left out.
 
     Attributes:
-        skipped: How many elements.
+        skipped: How many elements, because a function failed on them.
         examples: The first hundred of them.
+        faults: The damage in files that was passed over, by ``on_corrupt``. What is read by position is
+            looked at when it is opened, a stream as it is read.
     """
 
     skipped: int = 0
     examples: list[Skipped] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    _known: set[Fault] = field(default_factory=set, repr=False, compare=False)
+
+    def damage(self, faults: Iterable[Fault]) -> None:
+        """Takes down faults; once, however often their files are read."""
+        for fault in faults:
+            if fault not in self._known:
+                self._known.add(fault)
+                self.faults.append(fault)
 
     def skip(self, stage: str, error: Exception, origins: Origins) -> None:
         """Takes down one more."""
@@ -174,6 +186,10 @@ class Node(ABC):
     def stages(self) -> list[Stage]:
         """What it does: a line for each stage, the lowest first."""
 
+    def faults(self) -> Iterable[Fault]:
+        """The damage that is known before anything is read, and passed over."""
+        return ()
+
     def get(self, positions: Positions, epoch: int) -> list[Any]:  # noqa: ARG002
         """The elements at these positions, unless they are lost."""
         raise TypeError(f"elements cannot be asked for by position after {self.lost_by}")
@@ -202,6 +218,9 @@ class Above(Node):
     def shares(self) -> tuple[int, ...]:
         return self.below.shares
 
+    def faults(self) -> Iterable[Fault]:
+        return self.below.faults()
+
 
 def parts_of(state: Any, default: list[Any]) -> list[Any]:
     """A state of so many parts, or the one to begin with."""
@@ -227,10 +246,3 @@ def first_of(steps: Iterable[Step]) -> Step:
     for step in steps:
         return step
     raise StateError("the state names an element behind the last one")
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """What a function is called, for people and for telling plans apart."""
-    while not hasattr(function, "__qualname__") and callable(inner := getattr(function, "func", None)):
-        function = inner  # of a partial, say
-    return str(getattr(function, "__qualname__", type(function).__qualname__))

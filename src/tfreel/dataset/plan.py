@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
@@ -16,10 +16,13 @@ class Stage(NamedTuple):
     Attributes:
         words: What it does.
         identity: The same, as JSON; None if it changes nothing but the time.
+        function: What it calls, if it is a function of the user. A state knows it by its name, a cache by
+            what it does.
     """
 
     words: str
     identity: Any = None
+    function: Callable[..., Any] | None = None
 
 
 def digest(array: npt.NDArray[Any]) -> str:
@@ -29,7 +32,7 @@ def digest(array: npt.NDArray[Any]) -> str:
 
 def signature(stages: Iterable[Stage]) -> list[list[str]]:
     """A plan as a state keeps it: the words of each stage, and a short name for it."""
-    return [[words.strip(), _name(identity)] for words, identity in stages if identity is not None]
+    return [[stage.words.strip(), _name(stage.identity)] for stage in stages if stage.identity is not None]
 
 
 def _name(identity: Any) -> str:

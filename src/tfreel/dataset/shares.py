@@ -74,7 +74,8 @@ class Share:
         if isinstance(node, Batches):
             return replace(node, rows=self._of_rows(node.rows))
         if isinstance(node, Cached) and self.count == 1:
-            return node  # gone through from the front, it has the workers of the stages below it
+            # Gone through from the front, it has the workers of the stages below it.
+            return replace(node, arranged=(*node.arranged, self.stage))
         if not isinstance(node, (Gathered, *_PASSING)):
             return self.of_elements(node)
         self._require_even(node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +16,7 @@ from tfreel.dataset.gather import Pad, padded, rows_of
 from tfreel.dataset.nodes import Node, Origin, Origins, Run, Step
 from tfreel.dataset.order import Order, Positions
 from tfreel.dataset.plan import Stage
+from tfreel.records.report import Fault
 
 _ORDERED_AT_ONCE = 1024  # positions: few are ordered in as much time as one
 
@@ -58,6 +59,9 @@ class Rows(Node):
 
     def stages(self) -> list[Stage]:
         return [*self.elements.stages(), *self.arranged]
+
+    def faults(self) -> Iterable[Fault]:
+        return self.elements.records.faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,9 @@ class Batches(Node):
                 origins = (Origin(self.rows.elements, indices),)
                 yield Step(padded(batch, self.pad), order.mark(position), origins)
 
+    def faults(self) -> Iterable[Fault]:
+        return self.rows.faults()
+
     def stages(self) -> list[Stage]:
         return [*self.rows.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
 
@@ -133,6 +140,9 @@ class View(Node):
 
     def stages(self) -> list[Stage]:
         return [*self.below.stages(), *self.arranged]
+
+    def faults(self) -> Iterable[Fault]:
+        return self.below.faults()
 
 
 def _onward(order: Order, state: Any) -> Order:

@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 from tfreel.ahead import ReadAhead
+from tfreel.dataset.functions import name_of
 from tfreel.dataset.gather import Pad, gather, padded, rows_of
 from tfreel.dataset.nodes import (
     Above,
@@ -21,7 +22,6 @@ from tfreel.dataset.nodes import (
     Origins,
     Run,
     Step,
-    name_of,
     note_origins,
     parts_of,
 )
@@ -58,7 +58,7 @@ class Filtered(Above):
 
     def stages(self) -> list[Stage]:
         name = name_of(self.keep)
-        return [*self.below.stages(), Stage(f"those that {name} keeps", ["filter", name])]
+        return [*self.below.stages(), Stage(f"those that {name} keeps", ["filter", name], self.keep)]
 
 
 @dataclass(frozen=True, slots=True)

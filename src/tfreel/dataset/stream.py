@@ -88,15 +88,16 @@ class Streamed(Node):
     lost_by = STREAM
     shares = ()
 
-    def run(self, run: Run, state: Any) -> Iterator[Step]:  # noqa: ARG002 - the same in every epoch
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
         before, used = parts_of(state, [None, 0])
         with self.source.open() as reader:
             if before is not None:
                 reader.load_state_dict(before)
             before = reader.state_dict()
             held: list[_Held] = []
-            waiting = -used
+            waiting, told = -used, 0
             for block in reader.blocks():
+                told = _tell(run, reader, told)
                 held.append(_Held(block, reader.path, before))
                 waiting += len(block)
                 before = reader.state_dict()
@@ -105,6 +106,7 @@ class Streamed(Node):
                     yield from self._steps(held, used, count)
                     used = _let_go(held, used + count)
                     waiting -= count
+            _tell(run, reader, told)
             if waiting > 0 and not self.drop_remainder:
                 yield from self._steps(held, used, waiting)
 
@@ -131,6 +133,13 @@ class Streamed(Node):
         if self.batch_size is not None:
             stages.append(batch_stage(self.batch_size, self.pad, drop=self.drop_remainder))
         return stages
+
+
+def _tell(run: Run, reader: Reader, told: int) -> int:
+    """Takes down the damage that was passed over, but for what was told already; gives how much it is."""
+    faults = reader.report.faults
+    run.report.damage(faults[told:])
+    return len(faults)
 
 
 def _let_go(held: list[_Held], used: int) -> int:

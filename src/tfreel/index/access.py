@@ -7,7 +7,7 @@ import hashlib
 import operator
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -17,11 +17,12 @@ from tfreel import _core, markup
 from tfreel.compression import Codec, codec_named
 from tfreel.errors import DecodeError, TfreelError
 from tfreel.examples.decode import decode_sequence
-from tfreel.index.build import IndexMode, index_of, named_files, sound
+from tfreel.index.build import IndexMode, index_of, named_files, salvaged
 from tfreel.index.handles import Handles
 from tfreel.index.indexes import Indexes, find_indexes
 from tfreel.index.sidecar import U64, FileIndex
 from tfreel.records.read import OnCorrupt, read
+from tfreel.records.report import Fault
 from tfreel.settings import byte_count
 from tfreel.storage.names import Paths
 from tfreel.storage.url import Url
@@ -67,6 +68,10 @@ class Records(Sequence[bytes]):
 
     Every record is checked when it is read, against its checksums and the index. Threads may share it, a fork
     may inherit it, and it pickles as its files and options; a very large set with what is known of its files.
+
+    Attributes:
+        files: The files.
+        faults: The damage that was passed over, where that was asked for.
     """
 
     def __init__(
@@ -89,10 +94,12 @@ class Records(Sequence[bytes]):
         }
         find = _Find(index, None if compression is None else codec_named(compression), on_corrupt)
         by_sidecars = on_corrupt == "raise" and index not in ("memory", "text")
-        self._set_up(files, find_indexes(files, find, threads, by_sidecars=by_sidecars))
+        indexes = find_indexes(files, find, threads, by_sidecars=by_sidecars)
+        self._set_up(files, indexes, [fault for file in files for fault in find.faults.get(file, ())])
 
-    def _set_up(self, files: list[str], indexes: Indexes) -> None:
+    def _set_up(self, files: list[str], indexes: Indexes, faults: list[Fault]) -> None:
         self.files = files
+        self.faults = faults
         self._indexes = indexes
         self._remote = any(isinstance(file, Url) for file in files)
         self._fingerprint: str | None = None
@@ -261,7 +268,7 @@ class Records(Sequence[bytes]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._indexes.are_promised:  # what the headers said is short, and what is not so is seen later
-            return _made, (self.files, self._indexes, self._config)
+            return _made, (self.files, self._indexes, self._config, self.faults)
         return _reopen, (self.files, self._config)
 
     def _checked(self, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -329,29 +336,33 @@ class _Find:
     mode: IndexMode
     codec: Codec | None
     on_corrupt: OnCorrupt
+    faults: dict[str, list[Fault]] = field(default_factory=dict)  # of each file, that were passed over
 
     def __call__(self, path: str, turn: Turn, *, seen: bool) -> FileIndex:
         if self.on_corrupt != "raise":
-            return sound(path, self.on_corrupt, self.codec)
+            found, report = salvaged(path, self.on_corrupt, self.codec, turn=turn)
+            self.faults[path] = report.faults
+            return found
         return index_of(path, self.mode, self.codec, turn, seen=seen)
 
 
 def joined(parts: Sequence[Records]) -> Records:
     """The records of all of them, as one sequence."""
     files = [file for part in parts for file in part.files]
-    return _made(files, Indexes.joined([part._indexes for part in parts]), parts[0]._config)
+    faults = [fault for part in parts for fault in part.faults]
+    return _made(files, Indexes.joined([part._indexes for part in parts]), parts[0]._config, faults)
 
 
 def indexed(files: Sequence[str], indexes: Sequence[FileIndex]) -> Records:
     """The records of files whose indexes are there already: as many of them as these say."""
     config = {"index": "auto", "compression": None, "threads": None, "on_corrupt": "skip"}
-    return _made(list(files), Indexes.of(list(files), indexes), config)
+    return _made(list(files), Indexes.of(list(files), indexes), config, [])
 
 
-def _made(files: list[str], indexes: Indexes, config: dict[str, Any]) -> Records:
+def _made(files: list[str], indexes: Indexes, config: dict[str, Any], faults: list[Fault]) -> Records:
     whole = Records.__new__(Records)
     whole._config = config
-    whole._set_up(files, indexes)
+    whole._set_up(files, indexes, faults)
     return whole
 
 

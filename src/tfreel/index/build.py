@@ -176,11 +176,6 @@ def _index(file: File, codec: Codec, stream_bytes: int, columns: list[tuple[U64,
     )
 
 
-def sound(path: str, on_corrupt: OnCorrupt, compression: Codec | None = None) -> FileIndex:
-    """The index of what is sound in a file, by reading all of it."""
-    return salvaged(path, on_corrupt, compression)[0]
-
-
 def salvaged(
     path: str,
     on_corrupt: OnCorrupt,
