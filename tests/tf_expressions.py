@@ -1213,6 +1213,11 @@ tf.repeat(x, tf.size(x))
 tf.broadcast_to(x, [2, 4])
 tf.gather(x, [0, 0])
 tf.gather([10, 11, 12, 13], x)
+tf.image.resize([x], [3, 5])[0]
+tf.image.resize([[[[tf.reduce_sum(x)]]]], [2, 2])
+tf.sparse.to_dense(tf.sparse.from_dense([0, tf.reduce_sum(x), 2]))
+tf.image.flip_left_right([x, x])
+tf.transpose([x, x])
 tf.gather(x, 0)
 tf.boolean_mask(x, x > 0)
 x[x > 0]

@@ -296,6 +296,13 @@ def names_of(namespace: str) -> list[str]:
     return sorted([*_origins(namespace), *WITHIN.get(namespace, ())])
 
 
+def absent(namespace: str, name: str) -> AttributeError:
+    """The error for a name that is not there, which says what to do instead."""
+    from tfreel.tf.compatibility import explained
+
+    return explained(namespace, name)
+
+
 def namespace(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """What a module needs to be a namespace: its ``__getattr__``, ``__dir__`` and ``__all__``.
 
@@ -313,8 +320,6 @@ def namespace(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]
             where, there = origins[name]
             found = getattr(import_module(where), there)
         else:
-            from tfreel.tf.compatibility import absent
-
             raise absent(known_as, name)
         setattr(sys.modules[module], name, found)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tfreel.tf.errors import (
     UnimplementedError,
     end_of_sequence,
 )
+from tfreel.tf.names import absent
 from tfreel.tf.ops.chance import op_seeds
 from tfreel.tf.ops.sparse_parts import to_dense
 from tfreel.tf.values import nest
@@ -31,7 +32,14 @@ from tfreel.tf.values.sparse import SparseTensor
 AUTOTUNE = -1
 
 
-class Dataset:
+class _Described(type):
+    """Lets the class say of a name that it has not what to use instead."""
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        raise absent("tf.data.Dataset", name)
+
+
+class Dataset(metaclass=_Described):
     """Elements that come one after the other. Every method gives a new dataset and leaves this one as it is.
 
     Example:
@@ -42,6 +50,9 @@ class Dataset:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise absent("tf.data.Dataset", name)
 
     # Where elements come from.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from tfreel.tf.data.arguments import whole
 from tfreel.tf.data.chunks import INFINITE as INFINITE_CARDINALITY
@@ -11,6 +11,7 @@ from tfreel.tf.data.chunks import UNKNOWN as UNKNOWN_CARDINALITY
 from tfreel.tf.data.dataset import AUTOTUNE, Dataset
 from tfreel.tf.data.ordering import Counted
 from tfreel.tf.data.records import TFRecordDataset
+from tfreel.tf.names import absent
 from tfreel.tf.ops import records
 from tfreel.tf.ops.parsing import parse_example
 from tfreel.tf.values.dtypes import int64, string
@@ -225,3 +226,7 @@ def unbatch() -> Transformation:
 def unique() -> Transformation:
     """`Dataset.unique`, to be applied."""
     return lambda dataset: dataset.unique()
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent("tf.data.experimental", name)

@@ -30,7 +30,7 @@ from tfreel.tf.values.handles import (
     wrap,
 )
 from tfreel.tf.values.shapes import TensorSpec
-from tfreel.tf.values.specs import RaggedTensorSpec, SparseTensorSpec, probed
+from tfreel.tf.values.specs import RaggedTensorSpec, SparseTensorSpec, probed, stacked_spec
 
 Kernel = Callable[..., Any]
 
@@ -102,9 +102,15 @@ class Node:
 
     def results(self) -> Any:
         """Promises of the results."""
-        specs = self.operation.infer(
-            *replaced(self.args, _spec_of), **{k: replaced(v, _spec_of) for k, v in self.options.items()}
-        )
+        args = replaced(self.args, _spec_of)
+        options = {key: replaced(each, _spec_of) for key, each in self.options.items()}
+        try:
+            specs = self.operation.infer(*args, **options)
+        except AttributeError:
+            if not any(isinstance(each, (list, tuple)) for each in args):
+                raise
+            # It knows tensors, and was given a list of them: that is one too, as it is to the kernel.
+            specs = self.operation.infer(*map(stacked_spec, args), **options)
         return promises(self, specs)
 
     def run(self, value_of: Callable[[Handle], Any]) -> list[Any]:

@@ -162,6 +162,19 @@ def merged(first: Any, second: Any) -> Any:
     return TensorSpec([a if a == b else None for a, b in sizes], first.dtype)
 
 
+def stacked_spec(argument: Any) -> Any:
+    """Of a list in which tensors are, the spec of the one tensor that it stands for; all else as it is."""
+    if type(argument) not in (list, tuple, TensorList):
+        return argument
+    parts = [stacked_spec(each) for each in argument]
+    dtype = next((each.dtype for each in parts if isinstance(each, TensorSpec)), None)
+    if dtype is None:
+        return argument
+    specs = [each if isinstance(each, TensorSpec) else TensorSpec(np.shape(each), dtype) for each in parts]
+    whole = functools.reduce(merged, specs)
+    return TensorSpec(None if whole.shape.rank is None else [len(specs), *whole.shape.as_list()], dtype)
+
+
 _SPECS = (TensorSpec, SparseTensorSpec, RaggedTensorSpec)
 
 
