@@ -464,3 +464,23 @@ def test_a_missing_file_is_one_line_and_exit_code_2(command: str, tmp_path: Path
     result = run(command, tmp_path / "none.tfrecord")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == f"tfreel: {tmp_path}/none.tfrecord: no such file\n"
+
+
+def test_damage_that_is_passed_over_is_told_and_counts(tmp_path: Path) -> None:
+    sound, damaged, features = (tmp_path / name for name in ("sound.tfrecord", "damaged.tfrecord", "f.py"))
+    tfreel.save(sound, {"n": range(100)})
+    tfreel.save(damaged, {"n": range(100, 200)})
+    data = bytearray(damaged.read_bytes())
+    data[2000] ^= 1
+    damaged.write_bytes(data)
+    features.write_text('import tfreel\nfeatures = {"n": tfreel.FixedLenFeature([], "int64")}\n')
+    for words in (
+        ["leaks", damaged, sound],
+        ["explain", damaged, "--features", features],
+        ["diff", damaged, damaged],
+    ):
+        for form in ("--table", "--json"):
+            result = run(*words, "--on-corrupt", "skip", form)
+            assert result.exit_code == 1, words
+            assert re.search(r"[12] faults? passed over; tfreel verify says where", result.stderr), words
+            assert form == "--table" or json.loads(result.stdout)["faults"]

@@ -195,3 +195,13 @@ def test_the_command_compares_splits_and_keeps_a_schema(tmp_path: Path) -> None:
     assert result.exit_code == 0
     found = json.loads(result.stdout)
     assert (found["ok"], found["records"], found["drift"]["parts"]) == (True, 40, {"train": 20, "test": 20})
+
+
+def test_the_command_says_where_there_is_too_little_to_compare(tmp_path: Path) -> None:
+    old = saved(tmp_path / "old.tfrecord", [{"label": i % 2} for i in range(1000)])
+    empty = saved(tmp_path / "empty.tfrecord", [])
+    other = saved(tmp_path / "other.tfrecord", [{"else": 1}])
+    for part, count in ((empty, "0 records"), (other, "1 record")):
+        result = run("validate", part, "--against", old, "--table")
+        assert f"{part.name} has {count}: too few to tell differences from chance" in result.stdout
+    assert "too few" not in run("validate", old, "--against", old, "--table").stdout

@@ -670,3 +670,27 @@ def test_a_set_that_is_written_anew_loses_its_old_indexes(tmp_path: Path) -> Non
         assert len(tfreel.open(tmp_path / "a.tfrecord")) == len(RECORDS)
         tfreel.build_index(tmp_path / "a.tfrecord")
     assert len(list(tmp_path.glob("*.tfreel-index"))) == 2
+
+
+@pytest.mark.parametrize("rapid", [False, True])
+@pytest.mark.parametrize("suffix", [".gz", ".zlib"])
+def test_what_lies_before_damage_in_a_compressed_file_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, *, rapid: bool
+) -> None:
+    if not rapid:
+        monkeypatch.setattr(seek, "_Rapid", lambda file: seek.Snapshots(file, "gzip"))
+    rng = np.random.default_rng(1)
+    path = tmp_path / f"a.tfrecord{suffix}"
+    with tfreel.Writer(path) as out:
+        out.write_many([bytes([i]) + rng.bytes(1000) for i in range(200)])
+    whole = path.read_bytes()
+    for place, sound in ((len(whole) - 2, 200), (len(whole) // 2, 99)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0xFF
+        path.write_bytes(damaged)
+        dataset = tfreel.Dataset(path, raw=True, on_corrupt="skip")
+        assert len(dataset) >= sound - 1
+        first = dataset[: sound - 1]
+        assert [record[0] for record in first.shuffle(seed=1)] != list(range(sound - 1))
+        assert sorted(record[0] for record in first.shuffle(seed=1)) == list(range(sound - 1))
+        assert dataset[sound - 2][0] == sound - 2

@@ -307,7 +307,10 @@ def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path, monkeypatch: pyt
         return scan(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    report = tfreel.pack(photos, tmp_path / "out")
+    with pytest.raises(tfreel.TfreelError, match=r"b/: Permission denied; on_error=.skip. leaves out"):
+        tfreel.pack(photos, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    report = tfreel.pack(photos, tmp_path / "out", on_error="skip")
     assert skipped(report) == {"b/": "Permission denied"}
 
 

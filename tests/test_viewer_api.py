@@ -529,6 +529,7 @@ def test_damage_behind_an_index_shows_when_everything_is_read(
     assert visitor.json("overview")["health"]["verified_files"] == 0
     assert "checksum" in visitor.json("records/51")["error"]
     assert visitor.found(where="n >= 50 and n <= 53") == [50, 52, 53]
+    assert visitor.query(where="n >= 50 and n <= 53")["unreadable"] == 1
     state = visitor.json("scan")
     for _ in range(200):
         if state["done"]:

@@ -210,12 +210,13 @@ class _CarefulInflater:
             out = self._inflater.decompress(data, max_length)
         except zlib.error as error:
             self._failure = error
-            return b"".join(_until_error(before, data))
+            return b"".join(until_error(before, data))
         self._full = len(out) == max_length
         return out
 
 
-def _until_error(inflater: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+def until_error(inflater: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """All that comes out before damage, byte by byte in: a larger step would lose what it made."""
     try:
         for i in range(len(data)):
             yield inflater.decompress(data[i : i + 1])

@@ -71,6 +71,7 @@ def command(
     content. Exits with 0 if nothing differs, with 1 if something does.
     """
     from tfreel import profile
+    from tfreel.cli.failures import tell_passed_over
     from tfreel.cli.output import print_found
     from tfreel.cli.progress import Progress
     from tfreel.profile.sets import files_of
@@ -87,7 +88,8 @@ def command(
             progress=progress,
         )
     print_found(found, output_format, _print_changes, _print_summary)
-    return 0 if found.same else 1
+    tell_passed_over(len(found.faults))
+    return 0 if found.same and not found.faults else 1
 
 
 def _print_changes(found: Difference, shape: Format) -> None:
@@ -164,13 +166,13 @@ def _print_summary(found: Difference) -> None:
             print_rich(f"… and {plural(total - listed, 'more change')}")
     if found.same:
         other = f", {number(found.reencoded)} of them in other bytes" if found.reencoded else ""
-        print_rich(f"[green]the same[/]: {plural(found.equal, 'record')}{other}{_damage(found)}")
+        print_rich(f"[green]the same[/]: {plural(found.equal, 'record')}{other}")
         return
     verdict = "the same records in another order" if found.reordered else "different"
     kinds = ("equal", "changed", "removed", "added", "moved")
     counts = ", ".join(f"{number(getattr(found, kind))} {kind}" for kind in kinds if getattr(found, kind))
     sizes = f"{number(found.records_a)} and {plural(found.records_b, 'record')}"
-    print_rich(f"[red]{verdict}[/]: {sizes}; {counts}{_damage(found)}")
+    print_rich(f"[red]{verdict}[/]: {sizes}; {counts}")
     if found.features:
         _print_features(found.features)
     if found.moved and not found.reordered:
@@ -186,9 +188,3 @@ def _print_features(features: dict[str, int]) -> None:
     most = sorted(features.items(), key=lambda item: (-item[1], item[0]))
     shown = ", ".join(f"{display(name)} in {number(count)}" for name, count in most[:10])
     print_rich(Text(f"changed features: {shown}" + (", …" if len(most) > 10 else "")))
-
-
-def _damage(found: Difference) -> str:
-    from tfreel.cli.output import plural
-
-    return f"; [red]{plural(len(found.faults), 'fault')} passed over[/]" if found.faults else ""

@@ -81,6 +81,7 @@ def command(
     The features are a dict in a Python file, which may be a whole program: it is read, not run.
     """
     from tfreel import profile
+    from tfreel.cli.failures import tell_passed_over
     from tfreel.cli.output import chosen_format
     from tfreel.cli.progress import UNKNOWN, Progress
     from tfreel.storage.names import resolve
@@ -91,7 +92,8 @@ def command(
     with Progress("looking", files if everything else UNKNOWN, quiet=quiet) as progress:
         found = profile.explain(files, features, lists, sample=size, on_corrupt=on_corrupt, progress=progress)
     _print(found, chosen_format(output_format), tensorflow=tf_spec is not None)
-    return 0 if found.ok else 1
+    tell_passed_over(len(found.faults))
+    return 0 if found.ok and not found.faults else 1
 
 
 def _asked(

@@ -72,6 +72,14 @@ def tell(text: str) -> None:
         click.echo(f"tfreel: {display(text)}", err=True)
 
 
+def tell_passed_over(faults: int) -> None:
+    """Says how much damage was passed over, if any was."""
+    from tfreel.cli.output import plural
+
+    if faults:
+        tell(f"{plural(faults, 'fault')} passed over; tfreel verify says where")
+
+
 def explain(error: Exception) -> int:
     """Tells what happened. Gives the exit code for it."""
     from tfreel.errors import TfreelError

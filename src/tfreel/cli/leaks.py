@@ -89,6 +89,7 @@ def command(
     the same bytes, and pictures that look the same, in another size, quality or format.
     """
     from tfreel import profile
+    from tfreel.cli.failures import tell_passed_over
     from tfreel.cli.output import print_found
     from tfreel.cli.progress import Progress
     from tfreel.profile.sets import files_of
@@ -106,7 +107,8 @@ def command(
             progress=progress,
         )
     print_found(found, output_format, _print_leaks, _print_summary)
-    return 0 if found.ok else 1
+    tell_passed_over(len(found.faults))
+    return 0 if found.ok and not found.faults else 1
 
 
 def _print_leaks(found: Leaks, shape: Format) -> None:

@@ -115,13 +115,12 @@ def _page(path: str | None, force: bool) -> Iterator[NewFile | None]:
 
 
 def _tell_faults(found: Statistics) -> None:
-    from tfreel.cli.failures import tell
+    from tfreel.cli.failures import tell, tell_passed_over
     from tfreel.cli.output import plural
 
     if found.malformed:
         tell(f"{plural(found.malformed, 'record')} passed over: no Examples")
-    if not found.report.ok:
-        tell(f"{plural(found.report.fault_count, 'fault')} passed over; tfreel verify says where")
+    tell_passed_over(found.report.fault_count)
 
 
 def _print_features(found: Statistics, shape: Format) -> None:

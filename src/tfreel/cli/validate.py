@@ -222,3 +222,12 @@ def _print_summary(report: ValidationReport | None, drift: DriftReport | None) -
         if greatest is not None:
             rest = f"; {others}{greatest.distance:.3f} at most, where {greatest.threshold:.3f} is allowed"
         print_rich(f"{verdict}; {plural(len(drift.parts), 'part')}{rest}")
+        for name in _too_few(drift):
+            size = plural(drift.parts[name], "record")
+            print_rich(Text(display(f"note: {name} has {size}: too few to tell differences from chance")))
+
+
+def _too_few(drift: DriftReport) -> list[str]:
+    """The parts of which something could be as different as can be, and nobody would mind."""
+    some = {one.part for one in drift.differences if one.threshold >= 1 and one.distance > 0}
+    return [name for name, records in drift.parts.items() if not records or name in some]

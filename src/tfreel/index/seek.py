@@ -18,7 +18,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from tfreel.compression import Codec, CodecError
+from tfreel.compression import Codec, CodecError, until_error
 from tfreel.storage.files import LocalFile
 from tfreel.storage.remote.objects import ObjectFile, Window
 from tfreel.threads import renew_after_fork, thread_count
@@ -100,6 +100,7 @@ class _Rapid:
     _lock = threading.RLock()  # of all of them: one keeps all processors busy
     _all: ClassVar[weakref.WeakSet[_Rapid]] = weakref.WeakSet()
     _reader: Any = None
+    _careful: Snapshots | None = None
     _steady: _Steady
 
     def __init__(self, file: LocalFile) -> None:
@@ -110,13 +111,15 @@ class _Rapid:
     def read(self, size: int, offset: int) -> bytes:
         with self._lock:
             self._check_size()
-            try:
-                return self._read(size, offset)
-            except (RuntimeError, ValueError) as error:
-                self._close()
-                self._check_size()
-                message = f"the compressed data is damaged ({str(error).splitlines()[0]})"
-                raise CodecError("compressed_corrupt", message, 0) from None
+            if self._careful is None:
+                try:
+                    return self._read(size, offset)
+                except (RuntimeError, ValueError):
+                    self._close()
+                    self._check_size()
+                    # The file is damaged, somewhere: zlib reads all that lies before it, and says what it is.
+                    self._careful = Snapshots(self._file, "gzip")
+        return self._careful.read(size, offset)
 
     def _check_size(self) -> None:
         if self._file.current_identity().size < self._file.size:
@@ -196,6 +199,7 @@ class Snapshots:
     def _begin(self) -> None:
         self._now = _Snapshot(0, 0, zlib.decompressobj(self._wbits))
         self._recent = b""  # the last output: it ends where `_now` stands
+        self._failure: CodecError | None = None  # what comes behind it
 
     def read(self, size: int, offset: int) -> bytes:
         with self._lock:
@@ -224,18 +228,27 @@ class Snapshots:
         if not saved.plain <= self._now.plain or offset < self._now.plain - len(self._recent):
             self._now = _Snapshot(saved.plain, saved.compressed, saved.inflater.copy())
             self._recent = b""
+            self._failure = None
 
     def _inflate_some(self) -> bytes:
         now = self._now
+        if self._failure is not None:
+            raise self._failure
         while True:
             if now.inflater.eof:
                 now.inflater = zlib.decompressobj(self._wbits)  # the next member of a gzip file
             data = self._file.read(_STEP_BYTES, now.compressed)
+            before = now.inflater.copy()
             try:
                 out: bytes = now.inflater.decompress(data, _STEP_BYTES)
             except zlib.error as error:
                 message = f"the compressed data is damaged ({error})"
-                raise CodecError("compressed_corrupt", message, now.compressed) from None
+                self._failure = CodecError("compressed_corrupt", message, now.compressed)
+                self._recent = out = b"".join(until_error(before, data))
+                now.plain += len(out)
+                if not out:
+                    raise self._failure from None
+                return out
             # At the end of a member zlib leaves the same bytes in both.
             left = now.inflater.unused_data if now.inflater.eof else now.inflater.unconsumed_tail
             now.compressed += len(data) - len(left)

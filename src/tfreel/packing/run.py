@@ -152,7 +152,8 @@ def _refuse_early(found: Source, job: Job, source: Any) -> None:
         return
     if not found.count:
         raise ValueError(f"{_named(source)}: there is nothing to pack{_of_skipped(found.skipped)}")
-    problems = [Remark(item.name, item.problem) for item in found.items if item.problem is not None]
+    problems = [remark for remark in found.skipped if remark.lost]
+    problems += [Remark(item.name, item.problem) for item in found.items if item.problem is not None]
     if problems and job.on_error == "stop":
         raise stopped(problems)
 

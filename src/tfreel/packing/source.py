@@ -28,10 +28,17 @@ class RejectError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something to be said of an item, or of something else in a source: why it was left out, say."""
+    """Something to be said of an item, or of something else in a source: why it was left out, say.
+
+    Attributes:
+        name: Of what.
+        text: What is to be said.
+        lost: It may be, or hold, what was meant to be packed.
+    """
 
     name: str
     text: str
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class Directory(Tree):
             except OSError as error:
                 if not folder:
                     raise
-                self._skip(folder + "/", error.strerror or "cannot be read")
+                self._skip(folder + "/", error.strerror or "cannot be read", lost=True)
                 continue
             if (here.st_dev, here.st_ino) in seen:
                 self._skip(folder + "/", "was met before, by way of a link")
@@ -161,7 +161,7 @@ class Directory(Tree):
         try:
             info = found.stat()
         except OSError as error:
-            self._skip(name, error.strerror or "cannot be read")
+            self._skip(name, error.strerror or "cannot be read", lost=True)
             return None
         if stat.S_ISDIR(info.st_mode):
             pending.append(name)
@@ -171,8 +171,8 @@ class Directory(Tree):
             return None
         return Entry(name, info.st_size, info.st_mtime_ns)
 
-    def _skip(self, name: str, reason: str) -> None:
-        self.skipped.append(Remark(name, reason))
+    def _skip(self, name: str, reason: str, *, lost: bool = False) -> None:
+        self.skipped.append(Remark(name, reason, lost=lost))
 
     def _full(self, name: str) -> str:
         return f"{self.path}/{name}" if name else self.path

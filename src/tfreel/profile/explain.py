@@ -20,6 +20,7 @@ from tfreel.profile.misfits import Check
 from tfreel.profile.outlines import Survey, outlines_of
 from tfreel.records.parts import Progress
 from tfreel.records.read import OnCorrupt
+from tfreel.records.report import Fault
 from tfreel.storage.names import Paths
 
 
@@ -79,6 +80,7 @@ class Explanation:
         features: Each feature that is asked for.
         unused: What else the records hold: names and a few words about each.
         problems: What is wrong with records as a whole.
+        faults: Damage that was passed over.
 
     Example:
         >>> tfreel.save("cats.tfrecord", [{"label": 7, "name": "cat"}, {"label": 3, "name": "kitten"}])
@@ -97,6 +99,7 @@ class Explanation:
     features: list[FeatureExplanation]
     unused: dict[str, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @property
     def fixed(self) -> dict[str, Feature]:
@@ -135,6 +138,7 @@ class Explanation:
             "unused": self.unused,
             "python": self.to_python(),
             "tensorflow": self.to_tensorflow(),
+            "faults": [fault.to_dict() for fault in self.faults],
         }
 
     def __str__(self) -> str:
@@ -234,6 +238,7 @@ class _Explainer:
             features=features,
             unused=self._unused(),
             problems=tuple(problems),
+            faults=tuple(chunks.report.faults),
         )
 
     def _unused(self) -> dict[str, str]:

@@ -78,13 +78,18 @@ def walk(collection: Collection, columns: Columns, job: Job, span: range) -> Ite
         if stop <= span.start or start >= span.stop:
             continue
         reader = read([file.path], on_corrupt="skip")
+        lost = np.ones(stop - start, np.bool_)
         for block in reader.blocks():
             job.turn()
             # By their places: a record that was sound when the index was made may be damaged now.
             places = np.searchsorted(file.index.offsets, block.offsets)
+            lost[places[places < len(lost)]] = False
             yield from _parts(columns, block, start + places.astype(np.int64))
             job.progress(len(block), block.nbytes)
         collection.learn(number, reader.report)
+        for place in np.flatnonzero(lost).tolist():
+            if start + place in span:
+                yield Part(np.array([start + place]), None)
 
 
 def _parts(columns: Columns, block: _core.Block, positions: npt.NDArray[np.int64]) -> Iterator[Part]:

@@ -55,14 +55,17 @@ export class Overview {
   health() {
     const { health, looked_at: seen, records, unreadable } = this.overview;
     const damaged = health.fault_count > 0;
+    // Records that were looked at by way of an index say nothing of what lies between them.
+    const verified = health.verified_files === this.overview.file_count;
     const words = damaged
       ? t("damaged", { faults: health.fault_count, files: health.damaged_files })
-      : health.verified_files === this.overview.file_count
+      : verified
         ? t("sound")
         : t("notRead", { verified: health.verified_files, files: this.overview.file_count });
-    const exact = seen.all || (this.overview.scan?.done && !this.overview.scan.cancelled);
+    const scanned = this.overview.scan?.done && !this.overview.scan.cancelled;
+    const exact = scanned || seen.all;
     const button = h("button", { type: "button", "data-scan": "", onclick: () => this.scan() }, t("scanAll"));
-    fill(this.scanning, exact ? t("scanned") : button);
+    fill(this.scanning, scanned || (seen.all && (verified || damaged)) ? t("scanned") : button);
     return h(
       "section",
       { class: `card ${damaged ? "bad" : ""}`, "data-health": damaged ? "damaged" : "sound" },
