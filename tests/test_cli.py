@@ -587,3 +587,20 @@ def test_index_of_standard_input_is_a_usage_error() -> None:
     result = run("index", "-")
     assert result.exit_code == 2
     assert result.stderr == "tfreel: a stream has no random access: save it to a file first\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["cat", "--seed", "5"], "--seed is for --sample, and does nothing without"),
+        (["validate", "--schema", "x.json", "--threshold", "0.5"], "--threshold is for --against"),
+        (["validate", "--against", "x", "--examples", "3"], "--examples is for --schema"),
+        (["validate", "--against", "x", "--no-masks"], "--masks is for --schema"),
+        (["leaks", "--no-near", "--distance", "3"], "--distance is of pictures that look the same"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(tmp_path: Path, words: list[str], message: str) -> None:
+    tfreel.save(tmp_path / "a.tfrecord", {"n": [1]})
+    result = run(*words, tmp_path / "a.tfrecord")
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -97,12 +97,28 @@ def test_bad_data_is_exit_code_1_and_names_the_way_out(photos: Path, tmp_path: P
         (["empty", "out"], "there are no files in it; --kind says what it is"),
         (["photos", "out", "--labels", "nowhere.csv"], "--labels 'nowhere.csv' is neither"),
         (["photos", "out", "--labels", "regex:("], "'regex:(' holds no pattern: missing )"),
-        (["photos", "out", "--group", "regex:("], "'regex:(' holds no pattern: missing )"),
-        (["photos", "out", "--group", "regex:(x)"], "apple/0.png: the pattern '(x)' finds nothing"),
-        (["people.csv", "out", "--group", "regex:(.*)"], "--group regex:… goes by the names of items"),
-        (["people.csv", "out", "--group", "nope"], "no feature is called 'nope'; there are 'age', 'name'"),
-        (["people.csv", "out", "--stratify", "nope"], "no feature is called 'nope'; there are 'age', 'name'"),
+        (["photos", "out", "--group", "regex:(", "--split", "a=1"], "'regex:(' holds no pattern: missing )"),
+        (
+            ["photos", "out", "--group", "regex:(x)", "--split", "a=1"],
+            "apple/0.png: the pattern '(x)' finds nothing",
+        ),
+        (
+            ["people.csv", "out", "--group", "regex:(.*)", "--split", "a=1"],
+            "--group regex:… goes by the names of items",
+        ),
+        (
+            ["people.csv", "out", "--group", "nope", "--split", "a=1"],
+            "no feature is called 'nope'; there are 'age', 'name'",
+        ),
+        (
+            ["people.csv", "out", "--stratify", "nope", "--split", "a=1"],
+            "no feature is called 'nope'; there are 'age', 'name'",
+        ),
         (["people.csv", "out", "--rename", "nope=x"], "no feature is called 'nope'; there are 'age', 'name'"),
+        (["people.csv", "out", "--group", "name"], "group decides what goes into which split: say split too"),
+        (["people.csv", "out", "--split", "a=0.5,a=0.5"], "'a' is there twice"),
+        (["people.csv", "out", "--classes", "a,b"], "classes are those of a label"),
+        (["people.csv", "out", "--root", "empty"], "root is for files that columns name"),
         (["a.tfrecord", "out", "--label", "nope"], "no feature is called 'nope'; there are 'x'"),
         (
             ["photos", "out", "--label", "x"],

@@ -382,6 +382,9 @@ def test_shards_have_about_the_size_that_was_asked_for(photos: Path, tmp_path: P
     assert max(sizes) < 1.6 * min(sizes)
 
 
+HALVES = {"split": {"a": 0.5, "b": 0.5}}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -391,16 +394,25 @@ def test_shards_have_about_the_size_that_was_asked_for(photos: Path, tmp_path: P
         ({"shards": 0}, "shards must be"),
         ({"stratify": "label", "group": "x", "split": {"a": 1.0}}, "stratified or grouped"),
         ({"compression": "lzma"}, "lzma"),
-        ({"group": "nope"}, "no feature is called 'nope'; there are 'image/class/label', 'image/class/text'"),
-        ({"stratify": "nope"}, "no feature is called 'nope'"),
-        ({"group": "regex:("}, r"'regex:\(' holds no pattern: missing \)"),
-        ({"group": "regex:(x)"}, r"apple/0.png: the pattern '\(x\)' finds nothing in its name"),
+        (
+            {"group": "nope", **HALVES},
+            "no feature is called 'nope'; there are 'image/class/label', 'image/class/text'",
+        ),
+        ({"stratify": "nope", **HALVES}, "no feature is called 'nope'"),
+        ({"group": "regex:(", **HALVES}, r"'regex:\(' holds no pattern: missing \)"),
+        ({"group": "regex:(x)", **HALVES}, r"apple/0.png: the pattern '\(x\)' finds nothing in its name"),
         ({"labels": "regex:x{9999999999}"}, "holds no pattern: the repetition number is too large"),
         ({"rename": {"nope": "x"}}, "no feature is called 'nope'; there are 'image/class/label'"),
         ({"rename": {"name": "x"}}, "no feature is called 'name'; .* did you mean 'image/filename'"),
         ({"kind": "voodoo"}, "kind='voodoo' is not known"),
         ({"kind": "csv"}, "is a folder or an archive, and a source of the kind 'csv' is a file"),
         ({"kind": "rows"}, "and a source of the kind 'rows' is an object in Python"),
+        ({"stratify": "label"}, "stratify decides what goes into which split: say split too"),
+        ({"group": "regex:(.)"}, "group decides what goes into which split: say split too"),
+        ({"shards": 2, "shard_bytes": 1000}, "how many shards there are, or how large they get, not both"),
+        ({"level": 9}, "level is of compression, and there is none"),
+        ({"store": "raw", "to": "png"}, "to and quality are for pictures that are encoded"),
+        ({"to": "png", "quality": 50}, "quality is of JPEG and WebP"),
         ({"features": "short"}, "'tf' or 'simple'|\"tf\" or \"simple\""),
     ],
 )

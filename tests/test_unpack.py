@@ -488,6 +488,27 @@ def test_what_has_no_form_is_refused_by_name(numbers: Path, tmp_path: Path, valu
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("out", "options", "message"),
+    [
+        ("out.csv", {"by": "n"}, "by is for folders and WebDataset, where records are files; not for csv"),
+        ("out.parquet", {"name": "n"}, "name is for folders and WebDataset"),
+        ("out.npz", {"column": "n"}, "column is for folders and WebDataset"),
+        (
+            "out.parquet",
+            {"binary": "drop"},
+            "binary is for CSV and JSON, which know no bytes; parquet keeps them",
+        ),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(
+    numbers: Path, tmp_path: Path, out: str, options: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        tfreel.unpack(numbers, tmp_path / out, **options)
+    assert not (tmp_path / out).exists()
+
+
 def test_given_features_decide_what_is_read(numbers: Path, tmp_path: Path) -> None:
     features = {"score": tfreel.FixedLenFeature([], "float32", default_value=-1)}
     tfreel.unpack(numbers, tmp_path / "a.npy", features=features)

@@ -39,6 +39,7 @@ _MOST_TOLD = 10
         "tfreel cat 'train@8.tfrecord' --sample 0.01 --seed 17 -o small.tfrecord",
         "tfreel cat --slice -100: train.tfrecord | tfreel count -",
     ),
+    needs={"--seed": ["--sample"]},
     bad="A file is damaged. With raise there is no output file; with tail and skip it lacks what was lost.",
 )
 @paths_argument

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 EXIT_CODES = {
     "0": "All is well.",
@@ -22,6 +23,7 @@ class Command(click.Command):
         keys: The keys of its JSON and CSV output, with what they mean. They are a promise: never rename one.
         bad: What makes it exit with 1.
         examples: Command lines.
+        needs: Options that mean nothing without another: for each, those of which one must be given.
         *args: As in `click.Command`.
         **options: As in `click.Command`.
     """
@@ -32,12 +34,27 @@ class Command(click.Command):
         examples: Sequence[str],
         keys: Mapping[str, str] | None = None,
         bad: str = "",
+        needs: Mapping[str, Sequence[str]] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(*args, **options)
+        self.needs = needs or {}
         self.keys = keys or {}
         self.exit_codes = {**EXIT_CODES, "1": bad or EXIT_CODES["1"]}
         self.examples = examples
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Calls the command, unless it was given options that would have no effect."""
+        given = {
+            flag
+            for option in self.params
+            if option.name and ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+            for flag in option.opts
+        }
+        for option, others in self.needs.items():
+            if option in given and given.isdisjoint(others):
+                raise click.UsageError(f"{option} is for {' and '.join(others)}, and does nothing without.")
+        return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes what comes after the options."""

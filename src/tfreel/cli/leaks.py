@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from tfreel.cli.help import Command
 from tfreel.cli.options import (
@@ -88,6 +89,9 @@ def command(
     sets. One set alone is searched for what it has twice. Found are records that are the same, pictures with
     the same bytes, and pictures that look the same, in another size, quality or format.
     """
+    source = click.get_current_context().get_parameter_source("distance")
+    if not near and source is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--distance is of pictures that look the same; --no-near looks for none.")
     from tfreel import profile
     from tfreel.cli.failures import tell_passed_over
     from tfreel.cli.output import print_found

@@ -125,6 +125,8 @@ def _pairs(text: str, form: str) -> dict[str, str]:
         name, equals, value = part.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise click.BadParameter(f"{part!r} is not of the form {form}.")
+        if name.strip() in pairs:
+            raise click.BadParameter(f"{name.strip()!r} is there twice.")
         pairs[name.strip()] = value.strip()
     return pairs
 

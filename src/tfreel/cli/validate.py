@@ -33,6 +33,12 @@ _KEYS = {
         "tfreel validate new.tfrecord --against old.tfrecord --threshold 0.05",
         "tfreel validate records/ --splits --schema schema.pbtxt",
     ),
+    needs={
+        "--environment": ["--schema"],
+        "--masks": ["--schema"],
+        "--examples": ["--schema"],
+        "--threshold": ["--against", "--splits", "--shards"],
+    },
     bad="A rule is broken, parts differ too much, or a file is damaged.",
 )
 @paths_argument
@@ -90,8 +96,6 @@ def command(
         raise click.UsageError("--against, --splits and --shards exclude each other.")
     if schema_path is None and against is None and not splits and not shards:
         raise click.UsageError("give --schema, --against, --splits or --shards.")
-    if environment is not None and schema_path is None:
-        raise click.UsageError("--environment is for --schema.")
     schema = None if schema_path is None else profile.Schema.load(schema_path, environment=environment)
     parts, measure = _parts(paths, against, splits, shards)
     report, drift = None, None

@@ -43,6 +43,8 @@ class Layout:
             _check_fractions(self.split)
         if self.shards is not None and not 1 <= self.shards < 100_000:
             raise ValueError(f"shards must be from 1 to 99,999, not {self.shards}")
+        if self.shards is not None and self.shard_bytes != SHARD_BYTES:
+            raise ValueError("say how many shards there are, or how large they get, not both")
         if self.shard_bytes < 1:
             raise ValueError(f"shard_bytes must be at least 1, not {self.shard_bytes}")
 

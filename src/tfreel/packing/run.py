@@ -112,12 +112,17 @@ def pack(
     """
     is_local(engine)  # or it is none
     layout = Layout(split, whole("seed", seed), shuffle, whole_or_none("shards", shards), shard_bytes)
+    if split is None and (stratify is not None or group is not None):
+        told = "stratify" if stratify is not None else "group"
+        raise ValueError(f"{told} decides what goes into which split: say split too")
     codec = codec_named(compression)
+    if checked_level(level) is not None and codec == "none":
+        raise ValueError("level is of compression, and there is none: say compression too")
     naming = Naming(features, rename or {})
     found = open_source(source, kind, options, follow_links=follow_links)
     found.use(naming)
     path = place(out)
-    plan = _plan(found, layout, options, stratify, group, naming, codec, checked_level(level))
+    plan = _plan(found, layout, options, stratify, group, naming, codec, level)
     with folder_for(path, force=force) as folder, Work(folder, force=force, durable=durable) as work:
         work.begin(plan)
         job = Job(work, codec, level, workers, on_error, progress, engine)

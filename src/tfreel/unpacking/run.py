@@ -96,6 +96,7 @@ def unpack(
     kind = _kind_of(path, to)
     if limit is not None and limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit}")
+    _refuse_unused(kind, {"column": column, "by": by, "name": name}, binary)
     wishes = Wishes(path, force, binary, column, by, name)
     found: Source
     if isinstance(source, Dataset):
@@ -112,6 +113,14 @@ def unpack(
         if not found.look_again():
             raise
     return copy()
+
+
+def _refuse_unused(kind: Kind, of_files: dict[str, str | None], binary: Binary) -> None:
+    given = [name for name, value in of_files.items() if value is not None]
+    if given and kind not in ("folder", "webdataset"):
+        raise ValueError(f"{given[0]} is for folders and WebDataset, where records are files; not for {kind}")
+    if binary != "base64" and kind not in ("csv", "tsv", "jsonl"):
+        raise ValueError(f"binary is for CSV and JSON, which know no bytes; {kind} keeps them")
 
 
 def _kind_of(path: str, to: Kind | None) -> Kind:

@@ -58,6 +58,10 @@ class PictureOptions:
             if (value := getattr(self, name)) not in known:
                 choices = ", ".join(map(repr, known))
                 raise ValueError(f"{name} must be one of {choices}, not {value!r}")
+        if self.store == "raw" and (self.to is not None or self.quality is not None):
+            raise ValueError("to and quality are for pictures that are encoded, and store is raw")
+        if self.quality is not None and self.to == "png":
+            raise ValueError("quality is of JPEG and WebP; PNG keeps pictures as they are")
         if self.quality is not None and not 1 <= self.quality <= 100:
             raise ValueError(f"quality goes from 1 to 100, not {self.quality}")
         if self.resize is not None:

@@ -57,6 +57,12 @@ class TableOptions:
     embed: Mapping[str, str] | None = None
     root: str | os.PathLike[str] | None = None
 
+    def __post_init__(self) -> None:
+        if self.classes is not None and self.label is None:
+            raise ValueError("classes are those of a label: say which column is the label")
+        if self.root is not None and self.embed is None:
+            raise ValueError("root is for files that columns name: say which ones to embed")
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnNote:

@@ -49,6 +49,8 @@ def opened(tree: Tree, options: Options) -> PictureListing:
     """
     found = [laid_out(tree, root) for root in roots(tree)]
     task = options.task or _task_for(found)
+    if task == "detection" and options.masks != "ids":
+        raise ValueError("how masks are stored is for the task segmentation; detection takes boxes")
     if task == "detection":
         from tfreel.packing.voc.detection import Detection
 
