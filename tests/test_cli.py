@@ -604,3 +604,46 @@ def test_options_that_would_do_nothing_are_refused(tmp_path: Path, words: list[s
     result = run(*words, tmp_path / "a.tfrecord")
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_a_place_that_is_a_folder_is_told_and_none_is_made(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a.tfrecord", {"n": [1]})
+    for out in (f"{tmp_path}/new/", tmp_path):
+        for force in ([], ["--force"]):
+            result = run("cat", tmp_path / "a.tfrecord", "-o", out, *force)
+            assert result.exit_code == 2
+            assert "is a directory; name a file in it" in result.stderr
+    assert not (tmp_path / "new").exists()
+    odd = tmp_path / "data [x]"
+    odd.mkdir()
+    (tmp_path / "a.tfrecord").rename(odd / "a.tfrecord")
+    advice = run("count", odd).stderr
+    assert run("count", advice.strip().rpartition(" as in ")[2].strip("'")).exit_code == 0
+
+
+def test_standard_input_is_named_once(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a.tfrecord", {"n": [1]})
+    with (tmp_path / "a.tfrecord").open("rb") as pipe:
+        done = subprocess.run(
+            [*PROGRAM, "count", "-", "-"], stdin=pipe, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "standard input is named twice" in done.stderr
+
+
+def test_help_for_a_full_disk_ends_in_words() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*PROGRAM, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "tfreel: standard output: No space left on device\n"
+
+
+def test_advice_names_only_options_that_there_are(tmp_path: Path) -> None:
+    with tfreel.Writer(tmp_path / "a.tfrecord") as out:
+        out.write(b"\xff\xff\xff")
+    result = run("validate", tmp_path / "a.tfrecord", "--against", tmp_path / "a.tfrecord")
+    assert "neither an Example nor a SequenceExample" in result.stderr
+    assert "--on-corrupt" not in result.stderr
+    assert "--on-corrupt skip" in run("stats", tmp_path / "a.tfrecord").stderr

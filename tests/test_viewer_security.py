@@ -390,6 +390,7 @@ def test_too_large_a_record_is_told_and_not_read(tmp_path: Path, monkeypatch: py
         assert visitor.feature(0, "x").status == 413
         record = visitor.json("records/0")
         assert "2,0" in record["error"]
+        assert record["kind"] == "too large"
         assert record["wire"]["length"] > 2000
         assert visitor.json("records")["rows"][1]["features"]["x"]["items"][0]["text"] == "z"
 

@@ -68,8 +68,20 @@ def tell(text: str) -> None:
 
     for python, shell in _ADVICE:
         text = text.replace(python, shell)
+    if not _has_option("--on-corrupt"):
+        text = text.replace("; --on-corrupt skip passes over it", "")
     with suppress(OSError):  # nobody listens
         click.echo(f"tfreel: {display(text)}", err=True)
+
+
+def _has_option(name: str) -> bool:
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return True
+    command: click.Command | None = context.command
+    if isinstance(command, click.Group) and context.invoked_subcommand:
+        command = command.get_command(context, context.invoked_subcommand)
+    return command is None or any(name in option.opts for option in command.params)
 
 
 def tell_passed_over(faults: int) -> None:
@@ -142,6 +154,9 @@ def concluded(run: Callable[[], object]) -> int:
         return INTERRUPTED
     except SystemExit:  # how click ends when the reader of a help page went away
         return _ended_by_reader()
+    except OSError as error:  # a help page that cannot be written
+        _ended_by_reader()
+        return explain(error)
     return code if isinstance(code, int) else 0
 
 

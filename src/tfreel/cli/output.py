@@ -81,6 +81,7 @@ class Column:
     title: str
     show: Callable[[Any], str] = str
     numeric: bool = False
+    whole: bool = False  # never over two lines, as a chart that would mean nothing there
 
 
 class Rows:
@@ -137,7 +138,7 @@ class Rows:
             table.add_column(
                 Text(column.title),
                 justify="right" if column.numeric else "left",
-                no_wrap=column.numeric,
+                no_wrap=column.numeric or column.whole,
                 overflow="fold",
             )
         for row in self._rows:

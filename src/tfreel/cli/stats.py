@@ -159,10 +159,10 @@ def _table_columns(found: Statistics) -> list[Column]:
         Column("kind", "kind"),
         Column("values", "values"),
         Column("gaps", ""),
-        Column("spark", "distribution"),
+        Column("spark", "distribution", whole=True),
         Column("distinct", "distinct", numeric=True),
         Column("share", "of bytes", numeric=True),
-        Column("bar", ""),
+        Column("bar", "", whole=True),
     ]
 
 

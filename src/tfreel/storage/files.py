@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import re
 import stat
@@ -90,7 +91,8 @@ def _not_regular(path: str, mode: int) -> OSError:
     if stat.S_ISDIR(mode):
         return IsADirectoryError(
             errno.EISDIR,
-            f"is a directory; name its files, as in {display(os.path.join(path, '*.tfrecord'))!r}",
+            "is a directory; name its files, as in"
+            f" {display(os.path.join(glob.escape(path), '*.tfrecord'))!r}",
             display(path),
         )
     what = _TYPES.get(stat.S_IFMT(mode), "not a regular file")

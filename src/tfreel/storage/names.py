@@ -63,7 +63,10 @@ def resolve(paths: Paths) -> list[str | BinaryIO]:
     refuse_data(paths)
     if not isinstance(paths, Iterable):
         raise TypeError(f"expected a path, an open binary file or a list of them, got {type(paths).__name__}")
-    return [file for path in paths for file in _resolve_one(path)]
+    files = [file for path in paths for file in _resolve_one(path)]
+    if files.count("-") > 1:
+        raise ValueError("standard input is named twice, and can be read only once")
+    return files
 
 
 def refuse_data(paths: object) -> None:

@@ -92,16 +92,20 @@ class NewFile(OutputFile):
         """Opens it; `alone` makes sure that nobody else is writing a file of that name."""
         self._replace = replace
         self._taken: str | None = None  # the name it took, until that is on the disk
+        if path.endswith("/") or os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, "is a directory; name a file in it", display(path))
         directory = os.path.dirname(path) or "."
         _make_directories(directory, durable=durable)
         if not replace:
             _refuse_existing(path)
-        if os.path.isdir(path):
-            raise IsADirectoryError(errno.EISDIR, "is a directory", display(path))
         self.temporary = os.path.join(
             directory, f"{_temporary_prefix(path)}{os.getpid()}-{os.urandom(4).hex()}.tmp"
         )
-        descriptor = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            descriptor = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            error.filename = display(path)  # what the caller knows of
+            raise
         super().__init__(path, descriptor, durable=durable)
         try:
             _lock(self.descriptor)

@@ -127,11 +127,16 @@ class Collection:
             TfreelError: It is damaged, or its file changed.
         """
         place = self.place(position)
-        if place.length > MOST_RECORD_BYTES:
+        if not self.shows(place):
             raise RecordTooLargeError(
                 f"a record of {place.length:,} bytes: at most {MOST_RECORD_BYTES:,} are shown"
             )
         return self.records[position]
+
+    @staticmethod
+    def shows(place: Place) -> bool:
+        """Whether a record is small enough to be shown."""
+        return place.length <= MOST_RECORD_BYTES
 
     def span(self, split: str | None, file: int | None) -> range:
         """The records of a split, of a file, or all.

@@ -224,7 +224,8 @@ class Service:
         }
         row = self._read(position)
         if isinstance(row, str):
-            return {**shown, "kind": "damaged", "error": row}
+            kind = "damaged" if collection.shows(place) else "too large"
+            return {**shown, "kind": kind, "error": row}
         shown["kind"] = row.kind
         if row.data is not None:
             return {**shown, "why": row.why, "data": bytes_shown(row.data)}
