@@ -651,3 +651,21 @@ def test_a_table_that_was_interrupted_ends_with_the_same_bytes(tmp_path: Path) -
     assert tfreel.pack(table, tmp_path / "out", **options).reused > 0
     for path in (tmp_path / "whole").iterdir():
         assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_bytes_come_back_from_the_json_that_unpack_writes(tmp_path: Path) -> None:
+    rows = [{"data": bytes([0, 255, i]), "name": f"n{i}", "list": [b"\xff", b"\xfe"]} for i in range(3)]
+    tfreel.save(tmp_path / "a.tfrecord", rows)
+    tfreel.unpack(tmp_path / "a.tfrecord", tmp_path / "a.jsonl")
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    (tmp_path / "array.json").write_text(f"[{', '.join(lines)}]")
+    for name in ("a.jsonl", "array.json"):
+        tfreel.pack(tmp_path / name, tmp_path / "out", shuffle=False, force=True)
+        found = [tfreel.decode(record) for record in tfreel.read(tmp_path / "out")]
+        assert [row["data"][0] for row in found] == [row["data"] for row in rows]
+        assert found[0]["list"] == [b"\xff", b"\xfe"]
+        assert found[2]["name"] == [b"n2"]
+    (tmp_path / "odd.jsonl").write_text('{"a": {"base64": "no!"}, "b": {"base64": "AA==", "more": 1}}\n')
+    tfreel.pack(tmp_path / "odd.jsonl", tmp_path / "out", force=True)
+    (row,) = (tfreel.decode(record) for record in tfreel.read(tmp_path / "out"))
+    assert sorted(row) == ["a/base64", "b/base64", "b/more"]

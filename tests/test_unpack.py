@@ -509,6 +509,16 @@ def test_options_that_would_do_nothing_are_refused(
     assert not (tmp_path / out).exists()
 
 
+@pytest.mark.parametrize("out", ["folder/", "a.tar", "a.csv", "a.jsonl", "a.npz", "a.parquet"])
+def test_a_source_without_records_makes_an_empty_output_and_a_note(tmp_path: Path, out: str) -> None:
+    (tmp_path / "empty.tfrecord").touch()
+    if out.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    report = tfreel.unpack(tmp_path / "empty.tfrecord", f"{tmp_path}/{out}")
+    assert (report.records_written, report.notes) == (0, ["the source has no records"])
+    assert (tmp_path / out).exists()
+
+
 def test_given_features_decide_what_is_read(numbers: Path, tmp_path: Path) -> None:
     features = {"score": tfreel.FixedLenFeature([], "float32", default_value=-1)}
     tfreel.unpack(numbers, tmp_path / "a.npy", features=features)

@@ -169,7 +169,10 @@ class Arrays(TargetFile):
 
     def __init__(self, wishes: Wishes, columns: Sequence[Column], *, archive: bool) -> None:
         if not archive and len(columns) != 1:
-            raise ValueError(f"a .npy file holds one column, not {len(columns)}: say which, or write .npz")
+            told = (
+                f"not {len(columns)}: say which, or" if columns else "and a source without records has none:"
+            )
+            raise ValueError(f"a .npy file holds one column, {told} write .npz")
         super().__init__(wishes, columns)
         self._archive = archive
         folder = os.path.dirname(wishes.path) or "."

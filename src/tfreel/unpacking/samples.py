@@ -15,6 +15,7 @@ from typing import Any
 from tfreel.columns.batch import Batch
 from tfreel.columns.flat import flat_values
 from tfreel.columns.plan import similar
+from tfreel.inference.profile import FeatureProfile
 from tfreel.unpacking.lines import members_of
 from tfreel.unpacking.media import Media, holds_images, holds_media, holds_pixels, media_of
 from tfreel.unpacking.names import part_of_name, safe_group, safe_name, split_extension
@@ -28,6 +29,10 @@ _NAMES = (
 )
 _LABELS = ("image/class/label", "class/label", "label", "class", "category", "target", "y")
 _CLASSES = ("image/class/text", "class/text", "class", "class_name", "image/class/label", "label", "category")
+
+
+# The file of a source without records, which has no features either.
+_NOTHING = Column("", single=True, is_bytes=True, is_text=False, profile=FeatureProfile("", 0, 0, 0, {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,8 @@ class Samples:
 
     def __init__(self, wishes: Wishes, columns: Sequence[Column]) -> None:
         by_name = {column.name: column for column in columns}
-        self.main = _chosen(by_name, wishes.column, "column") or _main(columns)
+        chosen = _chosen(by_name, wishes.column, "column")
+        self.main = chosen or (_main(columns) if columns else _NOTHING)
         rest = [column for column in columns if column is not self.main]
         self.name = _chosen(by_name, wishes.name, "name") or _usual(rest, _NAMES)
         self.by = _chosen(by_name, wishes.by, "by") or _usual(rest, _CLASSES)

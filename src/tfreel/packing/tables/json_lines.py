@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from tfreel.packing.tables.text_file import TextFile
 _SUFFIXES = (".jsonl", ".ndjson", ".json")
 _PART_BYTES = 1 << 18
 _BETWEEN = re.compile(r"[\s,]*")
+_BYTES_KEY = b'"base64"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +104,7 @@ class JsonTable(RowTable):
             yield partial(_given, part)
 
     def _decoded(self) -> Iterator[tuple[Any, int]]:
-        decoder = json.JSONDecoder()
+        decoder = json.JSONDecoder(object_hook=_as_bytes)
         pieces = self._text_pieces()
         text = next(pieces).lstrip()[1:]
         at = number = 0
@@ -165,11 +167,24 @@ def _parsed_lines(data: bytes, first: int) -> list[NamedRow]:
 
 def _parsed(line: bytes) -> dict[str, Any] | RejectError:
     try:
-        return _checked(json.loads(line.decode()))
+        if _BYTES_KEY not in line:  # most have none, and are read faster
+            return _checked(json.loads(line.decode()))
+        return _checked(json.loads(line.decode(), object_hook=_as_bytes))
     except UnicodeDecodeError as error:
         return RejectError(f"byte {error.start} is not UTF-8")
     except (ValueError, RecursionError) as error:
         return RejectError(f"not JSON: {error}")
+
+
+def _as_bytes(found: dict[str, Any]) -> Any:
+    """Bytes, if this is how `tfreel.unpack` writes those that are no text: ``{"base64": "…"}``."""
+    text = found.get("base64")
+    if len(found) != 1 or not isinstance(text, str):
+        return found
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return found
 
 
 def _checked(value: Any) -> dict[str, Any] | RejectError:
