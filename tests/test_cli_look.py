@@ -484,3 +484,15 @@ def test_damage_that_is_passed_over_is_told_and_counts(tmp_path: Path) -> None:
             assert result.exit_code == 1, words
             assert re.search(r"[12] faults? passed over; tfreel verify says where", result.stderr), words
             assert form == "--table" or json.loads(result.stdout)["faults"]
+
+
+def test_info_tells_a_stale_index_from_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    tfreel.save(path, {"n": range(3)})
+    assert "none; tfreel index makes one" in run("info", path, "--table").stdout
+    tfreel.build_index(path)
+    assert "beside the file" in run("info", path, "--table").stdout
+    with tfreel.Writer(tmp_path / "b.tfrecord") as out:
+        out.write(b"other")
+    (tmp_path / "b.tfrecord").replace(path)
+    assert "stale; tfreel index makes one" in run("info", path, "--table").stdout

@@ -130,7 +130,8 @@ class Facts:
         if self.indexed:
             some = f"beside {number(self.indexed)} of {plural(len(self.files), 'file')}"
             return f"{some}; tfreel index makes the others"
-        return "none; tfreel index makes one" if self.ok else "none"
+        none = "stale" if any(map(_is_stale, self.files)) else "none"
+        return f"{none}; tfreel index makes one" if self.ok else none
 
 
 def gather(files: list[str], counted: bool, progress: Progress) -> Facts:
@@ -152,6 +153,13 @@ def _indexed(path: str) -> _File | None:
             index = load_sidecar(path, sidecar)
             return _File(path, index.size, index.codec, len(index), index.stream_bytes, indexed=True)
     return None
+
+
+def _is_stale(file: _File) -> bool:
+    """Whether there is an index beside a file, and it is of another state of it."""
+    from tfreel.index.sidecar import find_sidecars
+
+    return not file.indexed and bool(find_sidecars(file.path))
 
 
 def _read(path: str, counted: bool, progress: Progress) -> _File:
