@@ -55,7 +55,7 @@ class Elements:
 
     def rows(self, indices: Positions) -> list[Any]:
         """The elements at these positions, one by one: dicts, or bytes if there are no features."""
-        return rows_of(self.one_by_one().batch(indices))
+        return rows_of(self._read(indices, padded=False))
 
     @property
     def rows_at_once(self) -> int:
@@ -97,7 +97,10 @@ class Elements:
 
     def batch(self, indices: Positions) -> Any:
         """The elements at these positions, as columns; as a list of bytes if there are no features."""
-        return self._made_of(Picked(*self.records.views(indices)), indices)
+        return self._read(indices, padded=self.padded)
+
+    def _read(self, indices: Positions, *, padded: bool) -> Any:
+        return self._made_of(Picked(*self.records.views(indices)), indices, padded=padded)
 
     def _group(self, chunks: Sequence[Positions]) -> list[Any]:
         """What `batch` gives for each chunk, fetched together; None for a chunk that has to be read alone."""
@@ -110,20 +113,19 @@ class Elements:
         batches: list[Any] = []
         for chunk, end in zip(chunks, ends.tolist(), strict=True):
             try:
-                batches.append(self._made_of(Picked(views, order[end - len(chunk) : end]), chunk))
+                picked = Picked(views, order[end - len(chunk) : end])
+                batches.append(self._made_of(picked, chunk, padded=self.padded))
             except (FeatureError, DecodeError):
                 batches.append(None)
         return batches
 
-    def _made_of(self, picked: Picked, indices: Positions) -> Any:
+    def _made_of(self, picked: Picked, indices: Positions, *, padded: bool) -> Any:
         if self.features is None:
             return _bytes_of(picked)
         if not (self.features or self.sequence_features):  # of files without records, which nobody told of
             return Batch({}, len(indices))
         try:
-            return parsed(
-                picked, self.features, self.sequence_features, threads=self.threads, padded=self.padded
-            )
+            return parsed(picked, self.features, self.sequence_features, threads=self.threads, padded=padded)
         except (FeatureError, DecodeError) as error:
             relocate(error, *self.records.place(int(indices[error.record or 0])))
             raise
