@@ -11,8 +11,9 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ import pytest
 
 import tfreel
 from tfreel.dataset import Dataset
+from tfreel.dataset.functions import fingerprint_of
 from tfreel.dataset.gather import gather, padded, rows_of
 from tfreel.dataset.packed import pack, unpack
 
@@ -593,6 +595,50 @@ def test_threads_that_share_a_run_get_every_element_once(ds: Dataset) -> None:
     assert sorted(n for part in found for n in part) == sorted(list(range(COUNT)) * 20)
 
 
+class OddError(Exception):
+    def __init__(self, first: Any, second: Any) -> None:
+        super().__init__(f"{first}{second}")
+        self.lock = threading.Lock()
+
+
+def odd(row: Any) -> Any:
+    raise OddError(1, 2)
+
+
+def test_a_run_that_left_something_out_can_be_pickled(ds: Dataset) -> None:
+    steps = iter(ds[:3].map(odd, on_error="skip"))
+    assert list(steps) == []
+    report = pickle.loads(pickle.dumps(steps)).report
+    assert (report.skipped, str(report.examples[0].error)) == (3, "OddError('12')")
+
+
+def test_a_child_that_is_forked_while_another_thread_reads_goes_on(ds: Dataset) -> None:
+    inside, over = threading.Event(), threading.Event()
+
+    def slow(row: Any) -> Any:
+        if row["n"] == 1:
+            inside.set()
+            over.wait(20)
+        return row
+
+    steps = iter(ds.map(slow))
+    next(steps)
+    thread = threading.Thread(target=lambda: next(steps))
+    thread.start()
+    inside.wait(20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        inside, over = threading.Event(), threading.Event()
+        over.set()
+        good = steps.state_dict()["state"] is not None and numbers([next(steps)]) == [1]
+        os._exit(0 if good else 1)
+    over.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_a_run_can_be_copied_and_pickled_where_it_stands(ds: Dataset) -> None:
     steps = iter(ds.shuffle(seed=1, buffer=9).batch(4))
     next(steps)
@@ -729,6 +775,45 @@ print(len(list(made.cache({str(tmp_path / "kept")!r}))))
     assert len(list((tmp_path / "kept").glob("*.tfrecord"))) == 1
 
 
+class Carrier:
+    """Holds what cannot be pickled beside what counts."""
+
+    def __init__(self, by: int) -> None:
+        self.by = by
+        self.words = {"a", "b", "c"}
+        self.lock = threading.Lock()
+        self.function = lambda: None
+
+    def scaled(self, row: Any) -> Any:
+        return {"n": row["n"] * self.by}
+
+
+def wrapped(by: int) -> Any:
+    return lru_cache(lambda row: row * by)
+
+
+def carried(by: int) -> Any:
+    carrier = Carrier(by)
+    return lambda row: carrier.scaled(row)
+
+
+@pytest.mark.parametrize("make", [wrapped, carried, lambda by: Carrier(by).scaled, lambda by: {1: by}.get])
+def test_functions_are_told_apart_by_all_that_they_carry(make: Any) -> None:
+    assert fingerprint_of(make(2)) == fingerprint_of(make(2))
+    assert fingerprint_of(make(2)) != fingerprint_of(make(3))
+
+
+def test_what_is_shared_or_deep_takes_no_time() -> None:
+    shared: list[Any] = [1]
+    for _ in range(60):
+        shared = [shared, shared]
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    for value in (shared, deep):
+        assert len(fingerprint_of(partial(scaled, by=value))) == 16  # type: ignore[arg-type]
+
+
 def test_only_one_of_many_fills_a_directory_and_none_waits(ds: Dataset, tmp_path: Path) -> None:
     made = ds.map(doubled).cache(tmp_path / "kept")
     begun = iter(made)
@@ -783,6 +868,15 @@ def test_what_functions_make_is_padded_by_its_name_and_in_all_dimensions(ds: Dat
             next(iter(ds.map(made).batch(4, pad={"pixels": pad})))
     with pytest.raises(ValueError, match="no feature is called 'list'; there are"):
         ds.batch(4, pad={"list": 0})
+
+
+def test_batches_of_batches_are_rows_of_rows(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a", [{"t": list(range(i % 4 + 1))} for i in range(8)])
+    ds = Dataset(tmp_path / "a", {"t": tfreel.VarLenFeature("int64")})
+    batch = next(iter(ds.batch(2).batch(2)))
+    assert batch["t"].to_list() == [[[0], [0, 1]], [[0, 1, 2], [0, 1, 2, 3]]]
+    pairs = list(ds.batch(2).map(lambda batch: (batch["t"], batch["t"])).unbatch())
+    assert [first.tolist() for first, _ in pairs[:2]] == [[0], [0, 1]]
 
 
 def test_rows_within_rows_are_batches_within_batches(ds: Dataset) -> None:

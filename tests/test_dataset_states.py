@@ -152,7 +152,7 @@ def test_a_buffer_is_told_of_in_few_words_and_made_again_in_few_steps(path: str)
         made = 0
         assert next(resumed)["n"] == next(steps)["n"]
         assert made < 500 * (10 if stream else 4)
-        for number in (-1, 0.5, "0", 10**6, state["state"][1][1]):
+        for number in (-1, 0.5, "0", 10**6, 2**70, state["state"][1][1]):
             wrong = {
                 **state,
                 "state": [state["state"][0], [number, *state["state"][1][1:]], *state["state"][2:]],
@@ -160,6 +160,38 @@ def test_a_buffer_is_told_of_in_few_words_and_made_again_in_few_steps(path: str)
             resumed.load_state_dict(sealed({key: wrong[key] for key in wrong if key != "check"}))
             with pytest.raises(tfreel.StateError, match="for the buffer that are"):
                 next(resumed)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [1, [2**62], [[0, None]], None],
+        [2**62, [2**61], [[0, None]], None],
+        [9, [0, 1, 2, 3, 4, 5], [[0, None]], None],
+        [5, [3], [[4, None]], None],
+        [5, [3], [], None],
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_no_state_of_a_buffer_makes_it_read_for_ever(path: str, wrong: Any, *, stream: bool) -> None:
+    plan = Dataset(path, stream=stream).repeat().shuffle(seed=1, buffer=4)
+    steps = iter(plan)
+    state = {key: value for key, value in steps.state_dict().items() if key != "check"}
+    steps.load_state_dict(sealed({**state, "state": wrong}))
+    with pytest.raises(tfreel.StateError, match="elements for the buffer that are"):
+        next(steps)
+
+
+def test_buffers_behind_buffers_have_small_states(path: str) -> None:
+    plan = Dataset(path).repeat(20).shuffle(seed=1, buffer=200).shuffle(seed=2, buffer=200)
+    steps = iter(plan)
+    for _ in islice(steps, 900):
+        pass
+    state = kept(steps)
+    assert len(json.dumps(state)) < 20_000
+    resumed = iter(plan)
+    resumed.load_state_dict(state)
+    assert numbers(islice(resumed, 100)) == numbers(islice(steps, 100))
 
 
 def check_all_tails(plan: Callable[[], Any]) -> None:

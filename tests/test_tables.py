@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,29 @@ def test_what_functions_give_may_lack_values_here_and_there(tmp_path: Path) -> N
     tfreel.save(tmp_path / "a", numbered(tmp_path).map(some))
     names = [tfreel.decode(record).get("name") for record in tfreel.read(tmp_path / "a")]
     assert names == [None if i == 2000 else [f"n{i}".encode()] for i in range(3000)]
+
+
+def test_lists_and_days_may_be_none_beside_others(tmp_path: Path) -> None:
+    def some(row: dict[str, Any]) -> dict[str, Any]:
+        i = row["id"].item() % 3
+        return {"list": [1, 2][:i] or None, "day": None if i else dt.date(1970, 1, 2)}
+
+    tfreel.save(tmp_path / "a", numbered(tmp_path, 6).map(some))
+    rows = [tfreel.decode(record) for record in tfreel.read(tmp_path / "a")]
+    assert [row["list"].tolist() if "list" in row else None for row in rows] == [None, [1], [1, 2]] * 2
+    day = [24 * 3600 * 10**9]
+    assert [row["day"].tolist() if "day" in row else None for row in rows] == [day, None, None] * 2
+
+
+def test_parts_without_rows_and_sequences_are_saved(tmp_path: Path) -> None:
+    few = numbered(tmp_path, 10).batch(5).map(lambda batch: {"id": batch["id"][batch["id"] < 3]})
+    tfreel.save(tmp_path / "a", few)
+    assert tfreel.load(tmp_path / "a")["id"].tolist() == [0, 1, 2]
+    with tfreel.Writer(tmp_path / "b") as out:
+        out.write(tfreel.encode_sequence({"a": 1}, {"b": [[1], [2]]}))
+    tfreel.save(tmp_path / "c", tfreel.load(tmp_path / "b"))
+    (row,) = (tfreel.decode(record) for record in tfreel.read(tmp_path / "c"))
+    assert (row["a"].tolist(), row["b"].tolist()) == ([1], [1, 2])
 
 
 def test_datasets_of_bytes_and_iterables_are_saved_as_they_come(tmp_path: Path) -> None:

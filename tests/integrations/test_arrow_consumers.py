@@ -6,6 +6,7 @@ import datetime as dt
 import gc
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import tfreel
 from tfreel.columns import Batch, Ragged, parse
 from tfreel.examples import encode
 from tfreel.features import FixedLenFeature, RaggedFeature, VarLenFeature
@@ -421,3 +423,13 @@ def test_text_and_objects_go_to_arrow_as_what_they_are() -> None:
         "string",
         "binary",
     ]
+
+
+def test_a_column_of_paths_is_no_table(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a", {"x": range(3)})
+    paths = [str(tmp_path / "a")]
+    for column in (pd.Series(paths), pl.Series(paths)):
+        assert len(list(tfreel.read(column))) == 3
+    for table in (pd.DataFrame({"x": paths}), pl.DataFrame({"x": paths}), pa.table({"x": paths})):
+        with pytest.raises(TypeError, match="expected paths, not a"):
+            tfreel.read(table)

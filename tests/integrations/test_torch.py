@@ -100,6 +100,9 @@ def test_values_at_positions_become_sparse_tensors() -> None:
         assert batch["v"].to_dense().tolist() == dense
     texts = tfreel.Dataset("s.tfrecord", {"w": tfreel.SparseFeature("i", "w", "bytes", 10)})
     assert to_torch(texts[1])["w"] == [b""] * 7 + [b"c", b"", b""]
+    wide = tfreel.Dataset("s.tfrecord", {"w": tfreel.SparseFeature("i", "w", "bytes", 10**9)})
+    with pytest.raises(ValueError, match="no sparse tensors of strings"):
+        to_torch(wide[0])
     narrow = tfreel.Dataset("s.tfrecord", {"v": tfreel.SparseFeature("i", "v", "float32", 5)})
     with pytest.raises(ValueError, match=r"position \[1, 7\] lies outside of the shape \[2, 5\]"):
         to_torch(narrow.batch(2)[0])
@@ -114,6 +117,9 @@ def test_rows_of_any_length_become_values_and_offsets() -> None:
     assert made["v"].padded(-1).tolist() == [[0, -1, -1], [0, 1, -1], [0, 1, 2]]
     with pytest.raises(ValueError, match=r"rows of torch.int64 cannot be filled up with 0.5"):
         made["v"].padded(0.5)
+    floats = Jagged(torch.arange(3.0), torch.tensor([0, 1, 3]))
+    assert floats.padded(-torch.inf).tolist() == [[0, -torch.inf], [1, 2]]
+    assert floats.padded(torch.nan).isnan().sum() == 1
     assert [row.tolist() for row in made["v"].nested().unbind()] == [[0], [0, 1], [0, 1, 2]]
     assert made["s"] == [[b"a"], [b"a"] * 2, [b"a"] * 3]
     sparse = tfreel.Dataset("r.tfrecord", {"v": tfreel.VarLenFeature("int64")}).batch(3)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,6 +17,9 @@ try:
     import torch
 except ModuleNotFoundError as error:
     raise needs("PyTorch", "torch") from error
+
+
+_MOST_DENSE = 10_000_000  # byte strings that are made of a few at positions
 
 
 class Jagged(NamedTuple):
@@ -44,7 +48,7 @@ class Jagged(NamedTuple):
         Raises:
             ValueError: The values are whole numbers, and `value` is none.
         """
-        if value != int(value) and not self.values.is_floating_point():
+        if not self.values.is_floating_point() and not float(value).is_integer():
             raise ValueError(f"rows of {self.values.dtype} cannot be filled up with {value}")
         return torch.nn.utils.rnn.pad_sequence(self.rows(), batch_first=True, padding_value=value)
 
@@ -86,6 +90,11 @@ def _tensor(array: npt.NDArray[Any]) -> Any:
 
 def _sparse(column: Sparse) -> Any:
     if isinstance(column.values, BytesColumn):
+        if math.prod(column.dense_shape) > _MOST_DENSE:
+            raise ValueError(
+                f"byte strings at positions in a shape of {list(column.dense_shape)}: there are no sparse"
+                " tensors of strings; map the column to what the model needs"
+            )
         return to_torch(column.to_dense())
     column.check()
     indices = to_torch(np.ascontiguousarray(column.indices.T))

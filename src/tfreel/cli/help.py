@@ -53,7 +53,9 @@ class Command(click.Command):
         }
         for option, others in self.needs.items():
             if option in given and given.isdisjoint(others):
-                raise click.UsageError(f"{option} is for {' and '.join(others)}, and does nothing without.")
+                raise click.UsageError(
+                    f"{option} is for {' and '.join(others)}, and does nothing without.", ctx
+                )
         return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -43,10 +43,21 @@ def settled(rows: Rows) -> Rows:
     if rows.ndim > 1:
         return _values(rows.ravel().tolist(), rows.shape)
     present = np.array([value is not None for value in rows.tolist()], np.bool_)
-    values = _values([value for value in rows.tolist() if value is not None])
+    found = _values([value for value in rows.tolist() if value is not None])
     if present.all():
-        return values
-    return Ragged(values, np.concatenate([[0], np.cumsum(present)]), present=present)
+        return found
+    if not isinstance(found, Ragged):
+        return Ragged(found, np.concatenate([[0], np.cumsum(present)]), present=present)
+    lengths = np.zeros(len(rows), np.int64)
+    lengths[present] = found.lengths
+    return Ragged(found.values, np.concatenate([[0], np.cumsum(lengths)]), present=present)
+
+
+def holds_rows(rows: Rows) -> bool:
+    """Whether an array of objects holds arrays: one for each row, and not one value."""
+    if isinstance(rows, (Ragged, BytesColumn)) or rows.dtype != object or rows.ndim > 1:
+        return False
+    return any(isinstance(value, np.ndarray) for value in rows.tolist())
 
 
 def is_text(rows: Rows) -> bool:
@@ -56,11 +67,14 @@ def is_text(rows: Rows) -> bool:
         return False
     if flat.dtype.kind != "O":
         return flat.dtype.kind in "UT"
-    kinds = {type(value) for value in flat.ravel().tolist()} - {type(None)}
-    return bool(kinds) and all(issubclass(kind, str) for kind in kinds)
+    members = [value for value in flat.ravel().tolist() if value is not None]
+    return bool(members) and all(
+        value.dtype.kind in "UT" if isinstance(value, np.ndarray) else isinstance(value, str)
+        for value in members
+    )
 
 
-def _values(values: Sequence[Any], shape: tuple[int, ...] | None = None) -> Flat:
+def _values(values: Sequence[Any], shape: tuple[int, ...] | None = None) -> Rows:
     kinds = set(map(type, values))
     shape = (len(values),) if shape is None else shape
     if not kinds:
@@ -75,8 +89,17 @@ def _values(values: Sequence[Any], shape: tuple[int, ...] | None = None) -> Flat
         return np.array(values, "M8[D]").reshape(shape)
     if kinds == {dt.datetime} and not any(value.tzinfo for value in values):
         return np.array(values, "M8[us]").reshape(shape)
+    if kinds == {np.ndarray}:
+        return _rows(values)
     told = " and ".join(sorted(kind.__name__ for kind in kinds))
     raise TypeError(f"it holds objects of type {told}")
+
+
+def _rows(arrays: Sequence[npt.NDArray[Any]]) -> Ragged:
+    if len({array.shape[1:] for array in arrays}) > 1 or any(array.ndim == 0 for array in arrays):
+        raise TypeError("it holds arrays of different shapes")
+    flat = settled(np.concatenate(arrays))
+    return Ragged(flat, np.cumsum([0, *map(len, arrays)], dtype=np.int64))
 
 
 def _strings(values: Sequence[Any], shape: tuple[int, ...]) -> BytesColumn:

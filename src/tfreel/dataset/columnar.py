@@ -7,9 +7,15 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfreel.columns.arrow import Field
 from tfreel.columns.arrow_stream import field_of, stream_capsule
-from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.columns.batch import Batch, Column, SequenceBatch, as_rows
+from tfreel.columns.objects import settled
+from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import Sparse
+from tfreel.columns.strings import BytesColumn
 from tfreel.dataset.gather import gather, rows_of
 from tfreel.dataset.sources import Rows
 from tfreel.dataset.stages import Gathered
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
     from tfreel.dataset.dataset import Dataset
 
 _ROWS_AT_ONCE = 1024
+_COLUMNS = (np.ndarray, BytesColumn, Ragged, Sparse)
 
 
 def merged(batch: Batch | SequenceBatch) -> Batch:
@@ -44,12 +51,31 @@ def columns_of(part: Any) -> Batch:
     """
     if isinstance(part, (Batch, SequenceBatch)):
         return merged(part)
+    if isinstance(part, dict) and all(isinstance(column, _COLUMNS) for column in part.values()):
+        return Batch(part)
     if isinstance(part, dict):
-        if isinstance(gathered := gather(rows_of(part)), Batch):
+        rows = rows_of(part)
+        gathered = gather(rows) if rows else Batch({}, 0)
+        if isinstance(gathered, Batch):
             return gathered
         name = next(name for name, column in gathered.items() if isinstance(column, (Batch, dict, tuple)))
         raise TypeError(f"column {name!r} holds rows or tuples: give each of their values a name, or a list")
     raise TypeError(f"columns need elements that are features by name, not {type(part).__name__}")
+
+
+def as_features(batch: Batch) -> Batch:
+    """The batch with text as bytes, and rows without a value where functions gave None.
+
+    Raises:
+        TypeError: A column holds what is no value of a feature.
+    """
+    columns: dict[str, Column] = {}
+    for name, column in batch.items():
+        try:
+            columns[name] = settled(as_rows(column))
+        except TypeError as error:
+            raise TypeError(f"column {name!r} cannot be written: {error}") from None
+    return Batch(columns, batch.num_rows)
 
 
 def batches_of(dataset: Dataset) -> Iterator[Batch]:

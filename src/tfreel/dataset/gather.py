@@ -71,8 +71,10 @@ def _column(values: Sequence[Any]) -> Any:
         return _strings(values)
     if all(isinstance(value, BytesColumn) for value in values):
         return _rows_of_strings(values)
-    if all(isinstance(value, Sparse) for value in values):
+    if all(isinstance(value, Sparse) and value.has_positions for value in values):
         return _stacked(values)
+    if any(isinstance(value, Sparse) for value in values):  # batches of batches: rows of rows
+        return _column([value.to_ragged() if isinstance(value, Sparse) else value for value in values])
     if any(isinstance(value, Ragged) for value in values):  # the others happen to have rows of one length
         return _rows(values, _column([row for value in values for row in value]))
     return _numbers(values)
@@ -87,9 +89,9 @@ def _numbers(values: Sequence[Any]) -> Any:
         return _unchanged(np.stack(arrays), arrays)
     if len({shape[1:] for shape in shapes}) == 1 and () not in shapes:
         return _rows(arrays, _unchanged(np.concatenate(arrays), arrays))
-    column = np.empty(len(arrays), object)  # nothing better can hold arrays of any shape
-    for i, array in enumerate(arrays):
-        column[i] = array
+    column = np.empty(len(arrays), object)  # nothing better can hold arrays of any shape, and None
+    for i, (value, array) in enumerate(zip(values, arrays, strict=True)):
+        column[i] = None if value is None else array
     return column
 
 
@@ -189,7 +191,7 @@ def rows_of(batch: Any) -> list[Any]:
         members = list(map(rows_of, batch))
         _refuse_lengths(dict(enumerate(members)))
         return list(zip(*members, strict=True))
-    if isinstance(batch, (list, np.ndarray, BytesColumn, Ragged)):
+    if isinstance(batch, (list, np.ndarray, BytesColumn, Ragged, Sparse)):
         return list(batch)
     raise TypeError(f"only batches can be taken apart, not {type(batch).__name__}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +10,7 @@ from tfreel.dataset.nodes import DatasetReport, Node, Run, Step, settled
 from tfreel.dataset.plan import difference, signature
 from tfreel.errors import StateError
 from tfreel.states import check_seal, require_counts, sealed
+from tfreel.threads import renew_after_fork
 
 _FORMAT = "tfreel-dataset"
 _VERSION = 1
@@ -30,20 +30,22 @@ class DatasetIterator(Iterator[Any]):
     def __init__(self, node: Node, epoch: int = 0) -> None:
         self.report = DatasetReport()
         self._node = node
-        self._lock = threading.RLock()
         self.report.damage(node.faults())
         self._go_to(epoch, None)
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begins anew behind the last element: neither threads nor who held the lock came along."""
+        self._lock = threading.RLock()
+        self._steps: Iterator[Step] | None = None
 
     def _go_to(self, epoch: int, state: Any) -> None:
         self._epoch = epoch
         self._state = state
-        self._steps: Iterator[Step] | None = None
-        self._process = os.getpid()
+        self._steps = None
 
     def __next__(self) -> Any:
-        if self._process != os.getpid():  # threads did not come along through the fork, nor who held the lock
-            self._lock = threading.RLock()
-            self._go_to(self._epoch, settled(self._state))
         with self._lock:
             return self._next()
 
@@ -79,12 +81,14 @@ class DatasetIterator(Iterator[Any]):
     def __getstate__(self) -> dict[str, Any]:
         """Where it stands: a copy, in another process too, goes on from there."""
         with self._lock:
-            return {"report": self.report, "_node": self._node, "at": (self._epoch, settled(self._state))}
+            at = self._epoch, settled(self._state)
+            return {"report": self.report.portable(), "node": self._node, "at": at}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.report, self._node = state["report"], state["_node"]
-        self._lock = threading.RLock()
+        self.report, self._node = state["report"], state["node"]
         self._go_to(*state["at"])
+        self.after_fork()
+        renew_after_fork(self)
 
     def close(self) -> None:
         """Ends the threads that read ahead. Another element begins them anew."""

@@ -6,6 +6,7 @@ if others are already being made ahead, always has the state that belongs to the
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -103,7 +104,16 @@ class Skipped:
     offset: int | None = None
 
 
+def _portable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+    except Exception:  # noqa: BLE001 - whatever keeps it here
+        return RuntimeError(repr(error))
+    return error
+
+
 _MOST_TOLD = 100
+_LONGEST_PART = 100  # of a state, in a message
 
 
 @dataclass(slots=True)
@@ -128,6 +138,11 @@ class DatasetReport:
             if fault not in self._known:
                 self._known.add(fault)
                 self.faults.append(fault)
+
+    def portable(self) -> DatasetReport:
+        """The same with errors that can be sent to another process."""
+        examples = [replace(each, error=_portable(each.error)) for each in self.examples]
+        return replace(self, examples=examples)
 
     def skip(self, stage: str, error: Exception, origins: Origins) -> None:
         """Takes down one more."""
@@ -227,11 +242,16 @@ def parts_of(state: Any, default: list[Any]) -> list[Any]:
     if state is None:
         return default
     if not isinstance(state, list) or len(state) != len(default):
-        raise StateError(f"the state says {state!r} where {len(default)} parts belong")
+        raise StateError(f"the state says {_short(state)} where {len(default)} parts belong")
     for part, first in zip(state, default, strict=True):
         if first is not None and not _goes_on_from(part, first):
-            raise StateError(f"the state says {part!r} where something like {first!r} belongs")
+            raise StateError(f"the state says {_short(part)} where something like {first!r} belongs")
     return state
+
+
+def _short(part: Any) -> str:
+    text = repr(part)
+    return text if len(text) <= _LONGEST_PART else f"{text[:_LONGEST_PART]}…"
 
 
 def _goes_on_from(part: Any, first: Any) -> bool:

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple, TypeVar
 from tfreel.dataset.nodes import Above, Run, Step, parts_of
 from tfreel.dataset.order import drawn, mixed
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.stream import STREAM
+from tfreel.dataset.stream import Streamed
 from tfreel.errors import StateError
 
 Item = TypeVar("Item")
 
 _NEAR = 8  # elements made again for nothing, rather than to begin anew behind them
+_FAR = 64  # the same as a multiple of the buffer: none is likely to stay in it for longer
 
 
 class _Place(NamedTuple):
@@ -45,8 +46,9 @@ class Stirred(Above):
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         number, numbers, starts, below = parts_of(state, [0, [], [], None])
         key = mixed(run.epoch, self.seed)
+        came = number + len(numbers)
+        self._check(came, numbers)
         buffer = self._made_again(run, numbers, starts)
-        came = number + len(buffer)
         past = _Past(self, key, number, [place for _, place in buffer])
         steps = iter(self.below.run(run, below))
         while True:
@@ -63,10 +65,18 @@ class Stirred(Above):
             if number - past.number >= self.buffer:
                 past = _Past(self, key, number, [place for _, place in buffer])
 
+    def _check(self, came: int, numbers: list[Any]) -> None:
+        """Makes sure that a buffer can hold what a state says of it."""
+        known = all(type(number) is int and 0 <= number < came for number in numbers)
+        if not known or len(set(numbers)) < len(numbers) or len(numbers) > self.buffer:
+            raise StateError("the state names elements for the buffer that are none")
+
     def _made_again(self, run: Run, numbers: list[int], starts: list[Any]) -> list[tuple[Step, _Place]]:
         """The elements of a buffer, by what a state says of them."""
         made: dict[int, tuple[Step, _Place]] = {}
         for begin, before, wanted in _grouped(numbers, starts):
+            if (max(wanted) - begin) > self._farthest * len(wanted):
+                raise StateError("the state names elements for the buffer that are too far apart")
             steps = self.below.run(run if len(wanted) > 1 else run.for_one(), before)
             for number, step in enumerate(islice(steps, max(wanted) + 1 - begin), begin):
                 if number in wanted:
@@ -79,13 +89,24 @@ class Stirred(Above):
     def starts(self, places: list[_Place]) -> list[list[Any]]:
         """Where to begin to read in order to meet all of these again, without too many others."""
         starts: list[list[Any]] = []
-        near = None if self.below.lost_by == STREAM else _NEAR  # a stream is begun once
+        near = self._farthest
         last = None
         for number, before in sorted(places, key=lambda place: place.number):
-            if last is None or (near is not None and number - last > near):
+            if last is None or number - last > near:
                 starts.append([number, before])
             last = number
         return starts
+
+    @property
+    def _farthest(self) -> int:
+        """How far apart elements may be that are read on the way from one to the other.
+
+        To begin a stream, or another buffer, costs more than to go on in it.
+        """
+        node: Any = self.below
+        while node is not None and not isinstance(node, (Stirred, Streamed)):
+            node = getattr(node, "below", None)
+        return _NEAR if node is None else _FAR * self.buffer
 
     def stages(self) -> list[Stage]:
         words = f"shuffled with seed {self.seed} in a buffer of {self.buffer:,}"
@@ -95,8 +116,6 @@ class Stirred(Above):
 
 def _grouped(numbers: list[int], starts: list[Any]) -> Iterator[tuple[int, Any, set[int]]]:
     """Where to begin, and the elements that are wanted from there on."""
-    if not all(type(number) is int for number in numbers) or len(set(numbers)) < len(numbers):
-        raise StateError("the state names elements for the buffer that are none")
     begins = [parts_of(start, [0, None]) for start in starts]
     wanted = sorted(numbers)
     bounds = [*(bisect_left(wanted, begin) for begin, _ in begins), len(wanted)]

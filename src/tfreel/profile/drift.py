@@ -85,12 +85,12 @@ def drift(
         >>> problem.feature, problem.what, problem.distance, problem.found
         ('label', 'values', 0.4, '0: 90.0% against 50.0%')
     """
-    if against is not None and against not in parts:
-        raise ValueError(f"there is no part {against!r}; there are {', '.join(map(repr, parts))}")
     if not isinstance(parts, Mapping):
         raise TypeError(
             f'parts must be paths by name, such as {{"train": …, "test": …}}, not {type(parts).__name__}'
         )
+    if against is not None and against not in parts:
+        raise ValueError(f"there is no part {against!r}; there are {', '.join(map(repr, parts))}")
     if len(parts) < 2:
         raise ValueError("to compare parts, there must be two of them")
     if not 0 <= threshold <= 1:

@@ -75,7 +75,9 @@ def refuse_data(paths: object) -> None:
     Raises:
         TypeError: It is.
     """
-    if hasattr(paths, "__arrow_c_stream__"):
+    # A single column, of pandas or polars, may well hold paths.
+    table = hasattr(paths, "__arrow_c_schema__") or hasattr(paths, "columns")
+    if table and hasattr(paths, "__arrow_c_stream__"):
         raise TypeError(
             f"expected paths, not a {type(paths).__name__}; tfreel.save(path, it) writes it to a file"
         )

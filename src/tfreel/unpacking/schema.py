@@ -11,10 +11,11 @@ from tfreel import _core
 from tfreel.columns.batch import Batch, as_rows
 from tfreel.columns.batch import Column as Values
 from tfreel.columns.flat import FlatValues, flat_values
-from tfreel.columns.objects import settled
+from tfreel.columns.objects import holds_rows
 from tfreel.columns.parse import Features, parse_flat, relocate
 from tfreel.columns.plan import similar
 from tfreel.columns.ragged import Ragged
+from tfreel.dataset.columnar import as_features
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.inference.features import InferredFeatures, Survey
@@ -169,7 +170,8 @@ def schema_of_batches(batches: Iterable[Batch]) -> Schema:
     for batch in batches:
         flat = {name: _seen_values(column) for name, column in as_features(batch).items()}
         for name, column in batch.items():
-            single[name] = not isinstance(column, Ragged) and len(getattr(column, "shape", (0, 0))) == 1
+            flat_rows = not isinstance(column, Ragged) and len(getattr(column, "shape", (0, 0))) == 1
+            single[name] = flat_rows and not holds_rows(as_rows(column))
         for i in range(batch.num_rows):
             row = {
                 name: found.values[found.offsets[i] : found.offsets[i + 1]]
@@ -185,21 +187,6 @@ def schema_of_batches(batches: Iterable[Batch]) -> Schema:
         for name in single
     }
     return Schema({}, {}, columns, certain=True)
-
-
-def as_features(batch: Batch) -> Batch:
-    """The batch with text as bytes, and rows without a value where functions gave None.
-
-    Raises:
-        TypeError: A column holds what is no value of a feature.
-    """
-    columns: dict[str, Values] = {}
-    for name, column in batch.items():
-        try:
-            columns[name] = settled(as_rows(column))
-        except TypeError as error:
-            raise TypeError(f"column {name!r} cannot be written: {error}") from None
-    return Batch(columns, batch.num_rows)
 
 
 def _seen_values(column: Values) -> FlatValues:
