@@ -78,13 +78,25 @@ def test_what_functions_give_may_lack_values_here_and_there(tmp_path: Path) -> N
 def test_lists_and_days_may_be_none_beside_others(tmp_path: Path) -> None:
     def some(row: dict[str, Any]) -> dict[str, Any]:
         i = row["id"].item() % 3
-        return {"list": [1, 2][:i] or None, "day": None if i else dt.date(1970, 1, 2)}
+        shape = (i + 1, 3 - i)
+        return {
+            "list": [1, 2][:i] or None,
+            "day": None if i else dt.date(1970, 1, 2),
+            "pixels": np.full(shape, i) if i else None,
+        }
 
     tfreel.save(tmp_path / "a", numbered(tmp_path, 6).map(some))
     rows = [tfreel.decode(record) for record in tfreel.read(tmp_path / "a")]
     assert [row["list"].tolist() if "list" in row else None for row in rows] == [None, [1], [1, 2]] * 2
     day = [24 * 3600 * 10**9]
     assert [row["day"].tolist() if "day" in row else None for row in rows] == [day, None, None] * 2
+    assert "pixels" not in rows[0]
+    assert [row["pixels"].tolist() for row in rows[1:3]] == [[1] * 4, [2] * 3]
+    tfreel.save(tmp_path / "b", {"at": [dt.datetime(1970, 1, 1, 0, 0, 1), None]})
+    assert [list(tfreel.decode(record)) for record in tfreel.read(tmp_path / "b")] == [["at"], []]
+    aware = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    with pytest.raises(TypeError, match=r"feature 'at': a value cannot be of type datetime; np.datetime64"):
+        tfreel.save(tmp_path / "c", {"at": [aware]})
 
 
 def test_parts_without_rows_and_sequences_are_saved(tmp_path: Path) -> None:

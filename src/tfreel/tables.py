@@ -135,7 +135,7 @@ def _write(out: Writer | ShardedWriter, given: Any) -> None:
 
 def _write_stream(out: Writer | ShardedWriter, given: Any) -> None:
     from tfreel.dataset import Dataset  # a large room, which those who have no dataset need not open
-    from tfreel.dataset.columnar import as_features, columns_of, parts_of
+    from tfreel.dataset.columnar import columns_of, parts_of
 
     if not isinstance(given, Dataset):
         for columns, _ in import_batches(given):
@@ -145,4 +145,4 @@ def _write_stream(out: Writer | ShardedWriter, given: Any) -> None:
         if isinstance(part, (list, BytesColumn)):  # serialized already
             out.write_many(list(part))
         else:
-            out.write_batch(as_features(columns_of(part)))
+            out.write_batch(columns_of(part))

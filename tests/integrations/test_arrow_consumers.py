@@ -433,3 +433,38 @@ def test_a_column_of_paths_is_no_table(tmp_path: Path) -> None:
     for table in (pd.DataFrame({"x": paths}), pl.DataFrame({"x": paths}), pa.table({"x": paths})):
         with pytest.raises(TypeError, match="expected paths, not a"):
             tfreel.read(table)
+
+
+def test_batches_in_which_a_column_has_nothing_are_of_the_type_of_the_others(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a", {"n": range(3000)})
+    values = {
+        "number": 7,
+        "text": "é",
+        "bytes": b"\xff",
+        "flag": True,
+        "day": dt.date(2020, 1, 1),
+        "list": [1, 2, 3],
+        "texts": ["a", "b"],
+        "tensor": np.ones((2, 2)),
+    }
+
+    def made(row: Any, first: int) -> Any:
+        gone = first <= row["n"] < first + 2000
+        return {"n": row["n"], **{name: None if gone else value for name, value in values.items()}}
+
+    data = tfreel.Dataset(tmp_path / "a").map(lambda row: made(row, 1000))
+    table = pa.table(data)
+    table.validate(full=True)
+    names = [name for name in values if name != "tensor"]
+    assert {table[name].null_count for name in values} == {2000}
+    assert {pl.DataFrame(data)[name].null_count() for name in names} == {2000}
+    assert table.slice(999, 2).select(["number", "text", "day", "list", "texts"]).to_pylist() == [
+        {"number": 7, "text": "é", "day": dt.date(2020, 1, 1), "list": [1, 2, 3], "texts": ["a", "b"]},
+        dict.fromkeys(["number", "text", "day", "list", "texts"]),
+    ]
+    tfreel.unpack(data, tmp_path / "a.parquet")
+    kept = pa.parquet.read_table(tmp_path / "a.parquet")
+    assert {kept[name].null_count for name in values} == {2000}
+    late = tfreel.Dataset(tmp_path / "a").map(lambda row: made(row, 0))
+    with pytest.raises(tfreel.FeatureError, match="'text' is float in the first records, but not in all"):
+        tfreel.unpack(late, tmp_path / "late.parquet", columns=["n", "text"])

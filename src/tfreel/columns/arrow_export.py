@@ -15,28 +15,37 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.arrow import NULLABLE, NUMBERS, UNITS, Data, Field, tensor_metadata
-from tfreel.columns.objects import Rows, holds_rows, is_text, settled
+from tfreel.columns.objects import Rows, holds_rows, is_nothing, is_text, settled
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import I64, BytesColumn
 
 # Many consumers know no wider offsets, so that these are used only beyond.
 LAST_SMALL_OFFSET = 2**31 - 1
+_WIDEST = 8  # bytes of a number
 
 # By kind and size: NumPy has several integers of 64 bits.
 _FORMATS = {(dtype.kind, dtype.itemsize): letter for letter, dtype in NUMBERS.items()}
 
 
-def export_field(columns: Mapping[str, Rows | Sparse]) -> Field:
+def export_field(columns: Mapping[str, Rows | Sparse], like: Field | None = None) -> Field:
     """The type of a batch: a struct of its columns.
+
+    Args:
+        columns: By name.
+        like: The type of other batches: that of columns in which there is nothing but None.
 
     Raises:
         TypeError: A column is of a dtype that Arrow does not know.
     """
+    known = {} if like is None else {child.name: child for child in like.children}
     fields = []
     for name, column in columns.items():
         try:
             rows = _rows(column)
+            if name in known and is_nothing(rows):
+                fields.append(known[name])
+                continue
             fields.append(_field(name, _filled(rows)[0], text=is_text(rows)))
         except TypeError as error:
             raise TypeError(f"column {name!r} cannot go to Arrow: {error}") from None
@@ -47,6 +56,9 @@ def export_data(columns: Mapping[str, Rows | Sparse], field: Field, num_rows: in
     """The rows of a batch, of the type that `export_field` gave."""
     children = []
     for column, child in zip(columns.values(), field.children, strict=True):
+        if is_nothing(_rows(column)):
+            children.append(_nulls(child, num_rows))
+            continue
         rows, present = _filled(_rows(column))
         data = _data(rows, child)
         if present is not None:
@@ -125,6 +137,21 @@ def _data(column: Rows, field: Field) -> Data:
         return _nested(_strings(column, field), column.shape)
     flat = _native(column).reshape(-1)
     return _nested(_numbers(flat), (len(column), math.prod(column.shape[1:]))[: column.ndim])
+
+
+def _nulls(field: Field, count: int) -> Data:
+    """So many rows of nothing, of any type that columns have."""
+    validity = np.zeros(-(-count // 8), np.uint8)
+    letters = field.format
+    if letters.startswith("+w:"):
+        (child,) = field.children
+        return Data(count, count, (validity,), [_nulls(child, count * int(letters[3:]))])
+    if letters in ("+l", "+L", "u", "z", "U", "Z"):
+        offsets = np.zeros(count + 1, np.int64 if letters in ("+L", "U", "Z") else np.int32)
+        if field.children:
+            return Data(count, count, (validity, offsets), [_nulls(field.children[0], 0)])
+        return Data(count, count, (validity, offsets, np.zeros(0, np.uint8)), [])
+    return Data(count, count, (validity, np.zeros(count * _WIDEST, np.uint8)), [])
 
 
 def _nested(data: Data, shape: tuple[int, ...]) -> Data:

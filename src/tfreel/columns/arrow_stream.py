@@ -11,9 +11,9 @@ from tfreel.columns.arrow_export import export_data, export_field
 from tfreel.columns.batch import Batch
 
 
-def field_of(batch: Batch) -> Field:
-    """The type of a batch, in Arrow's words."""
-    return export_field(dict(batch))
+def field_of(batch: Batch, like: Field | None = None) -> Field:
+    """The type of a batch, in Arrow's words; that of columns of nothing but None as in `like`."""
+    return export_field(dict(batch), like)
 
 
 def stream_capsule(field: Field, batches: Iterable[Batch]) -> object:
@@ -49,7 +49,7 @@ def _fitting(field: Field, batch: Batch) -> Iterator[Batch]:
     Raises:
         TypeError: It is of another type, and not because of its size.
     """
-    found = field_of(batch)
+    found = field_of(batch, field)
     if found == field:
         yield batch
         return

@@ -60,6 +60,13 @@ def holds_rows(rows: Rows) -> bool:
     return any(isinstance(value, np.ndarray) for value in rows.tolist())
 
 
+def is_nothing(rows: Rows) -> bool:
+    """Whether an array of objects holds nothing but None, and so no kind."""
+    if isinstance(rows, (Ragged, BytesColumn)) or rows.dtype != object or rows.ndim > 1:
+        return False
+    return all(value is None for value in rows.tolist())
+
+
 def is_text(rows: Rows) -> bool:
     """Whether the values are text, and not just bytes."""
     flat = rows.flat_values if isinstance(rows, Ragged) else rows
@@ -85,14 +92,23 @@ def _values(values: Sequence[Any], shape: tuple[int, ...] | None = None) -> Rows
         array: npt.NDArray[Any] = np.array(values)
         if array.dtype != object:  # of integers beyond 64 bits
             return array.reshape(shape)
-    if kinds == {dt.date}:
-        return np.array(values, "M8[D]").reshape(shape)
-    if kinds == {dt.datetime} and not any(value.tzinfo for value in values):
-        return np.array(values, "M8[us]").reshape(shape)
+    times = as_times(values)
+    if times is not None:
+        return times.reshape(shape)
     if kinds == {np.ndarray}:
         return _rows(values)
     told = " and ".join(sorted(kind.__name__ for kind in kinds))
     raise TypeError(f"it holds objects of type {told}")
+
+
+def as_times(values: Sequence[Any]) -> npt.NDArray[Any] | None:
+    """Python's dates as those of NumPy, and its times, if these are in no zone; None for other values."""
+    kinds = set(map(type, values))
+    if kinds == {dt.date}:
+        return np.array(values, "M8[D]")
+    if kinds == {dt.datetime} and not any(value.tzinfo for value in values):
+        return np.array(values, "M8[us]")
+    return None
 
 
 def _rows(arrays: Sequence[npt.NDArray[Any]]) -> Ragged:

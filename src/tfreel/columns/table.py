@@ -18,6 +18,7 @@ import numpy.typing as npt
 from tfreel import _core
 from tfreel.columns.arrow_import import exports_arrow
 from tfreel.columns.batch import Batch
+from tfreel.columns.objects import as_times
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import I64, BytesColumn
@@ -267,6 +268,9 @@ def _flat_scalars(name: str, values: list[Any] | tuple[Any, ...], types: set[typ
         return _flat_strings(name, plain)
     if all(issubclass(kind, (np.datetime64, np.timedelta64)) for kind in types):
         return _flat_array(name, np.array(values))
+    times = as_times(values)
+    if times is not None:
+        return _flat_array(name, times)
     if len(types) == 1:
         adapt(name, values[0])  # which knows best what is wrong with it
     told = ", ".join(sorted(kind.__name__ for kind in types))

@@ -69,8 +69,19 @@ class ArrowFile(TargetFile):
             table = pa.table(arrays)
             self._start(table.schema)
             return table
-        # A batch of more than 2 GiB has wider offsets than others: one schema holds for all.
-        return pa.table(arrays).cast(self._schema)
+        return pa.table({field.name: self._fitting(field, arrays[field.name]) for field in self._schema})
+
+    def _fitting(self, field: Any, array: Any) -> Any:
+        """The array with the type that the schema says; it holds for all batches."""
+        pa = self._pa
+        if array.null_count == len(array):  # no value tells what it would be
+            return pa.nulls(len(array), field.type)
+        try:
+            return array.cast(field.type)  # a batch of more than 2 GiB has wider offsets than others
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise FeatureError(
+                f"feature {field.name!r} is {field.type} in the first records, but not in all of them"
+            ) from None
 
     def _array(self, column: Column, values: Values) -> Any:
         pa = self._pa
