@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.arrow import NULLABLE, NUMBERS, UNITS, Data, Field, tensor_metadata
-from tfreel.columns.objects import Rows, holds_rows, is_nothing, is_text, settled
+from tfreel.columns.objects import Rows, holds_rows, is_nothing, is_text, uniform
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import I64, BytesColumn
@@ -74,7 +74,7 @@ def _rows(column: Rows | Sparse) -> Rows:
 
 def _filled(rows: Rows) -> tuple[Rows, npt.NDArray[np.bool_] | None]:
     """The rows with values of one kind; and which of them have one, where an array of objects has None."""
-    plain = settled(rows)
+    plain = uniform(rows)
     if not isinstance(plain, Ragged) or isinstance(rows, Ragged) or holds_rows(rows):
         return plain, None
     values, present = plain.flat_values, plain.present

@@ -19,14 +19,14 @@ _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _TIMES = (np.datetime64, np.timedelta64)
 
 
-def settled(rows: Rows) -> Rows:
+def uniform(rows: Rows) -> Rows:
     """The same rows with values of one kind: text as UTF-8, and rows of no value where there is None.
 
     Raises:
         TypeError: There are values of several kinds, or of one that no column has.
     """
     if isinstance(rows, Ragged):
-        values = settled(rows.values)
+        values = uniform(rows.values)
         if values is rows.values:
             return rows
         if isinstance(values, Ragged) and not isinstance(rows.values, Ragged):
@@ -114,7 +114,7 @@ def as_times(values: Sequence[Any]) -> npt.NDArray[Any] | None:
 def _rows(arrays: Sequence[npt.NDArray[Any]]) -> Ragged:
     if len({array.shape[1:] for array in arrays}) > 1 or any(array.ndim == 0 for array in arrays):
         raise TypeError("it holds arrays of different shapes")
-    flat = settled(np.concatenate(arrays))
+    flat = uniform(np.concatenate(arrays))
     return Ragged(flat, np.cumsum([0, *map(len, arrays)], dtype=np.int64))
 
 

@@ -82,7 +82,7 @@ class _Memory(Store):
         with self._lock:
             while position not in self._kept and not self._complete:
                 if self._steps is None:
-                    self._steps = iter(below.run(run, self._state))
+                    self._steps = iter(below.run(run, settled(self._state)))
                 try:
                     step = next(self._steps, None)
                 except BaseException:
@@ -93,7 +93,7 @@ class _Memory(Store):
                 else:
                     self._kept.setdefault(self._made, (step.element, step.origins))
                     self._made += 1
-                    self._state = settled(step.state)
+                    self._state = step.state
             return position in self._kept
 
     def words(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from tfreel.columns.arrow import Field
 from tfreel.columns.arrow_stream import field_of, stream_capsule
 from tfreel.columns.batch import Batch, Column, SequenceBatch, as_rows
-from tfreel.columns.objects import settled
+from tfreel.columns.objects import uniform
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import BytesColumn
@@ -72,7 +72,7 @@ def as_features(batch: Batch) -> Batch:
     columns: dict[str, Column] = {}
     for name, column in batch.items():
         try:
-            columns[name] = settled(as_rows(column))
+            columns[name] = uniform(as_rows(column))
         except TypeError as error:
             raise TypeError(f"column {name!r} cannot be written: {error}") from None
     return Batch(columns, batch.num_rows)
