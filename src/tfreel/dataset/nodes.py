@@ -6,6 +6,7 @@ if others are already being made ahead, always has the state that belongs to the
 
 from __future__ import annotations
 
+import copy
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -106,7 +107,7 @@ class Skipped:
 
 def _portable(error: Exception) -> Exception:
     try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+        pickle.dumps(copy.copy(error))  # a copy is made of the parts that would be sent
     except Exception:  # noqa: BLE001 - whatever keeps it here
         return RuntimeError(repr(error))
     return error
