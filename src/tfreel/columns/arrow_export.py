@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tfreel.columns.arrow import NULLABLE, NUMBERS, UNITS, Data, Field, tensor_metadata
 from tfreel.columns.objects import Rows, holds_rows, is_nothing, is_text, uniform
 from tfreel.columns.ragged import Ragged
-from tfreel.columns.sparse import Sparse
+from tfreel.columns.sparse import Sparse, as_rows
 from tfreel.columns.strings import I64, BytesColumn
 
 # Many consumers know no wider offsets, so that these are used only beyond.
@@ -42,7 +42,7 @@ def export_field(columns: Mapping[str, Rows | Sparse], like: Field | None = None
     fields = []
     for name, column in columns.items():
         try:
-            rows = _rows(column)
+            rows = as_rows(column)
             if name in known and is_nothing(rows):
                 fields.append(known[name])
                 continue
@@ -56,20 +56,16 @@ def export_data(columns: Mapping[str, Rows | Sparse], field: Field, num_rows: in
     """The rows of a batch, of the type that `export_field` gave."""
     children = []
     for column, child in zip(columns.values(), field.children, strict=True):
-        if is_nothing(_rows(column)):
+        if is_nothing(as_rows(column)):
             children.append(_nulls(child, num_rows))
             continue
-        rows, present = _filled(_rows(column))
+        rows, present = _filled(as_rows(column))
         data = _data(rows, child)
         if present is not None:
             nulls, validity = _validity(present)
             data = data._replace(null_count=nulls, buffers=(validity, *data.buffers[1:]))
         children.append(data)
     return Data(num_rows, 0, (None,), children)
-
-
-def _rows(column: Rows | Sparse) -> Rows:
-    return column.to_ragged() if isinstance(column, Sparse) else column
 
 
 def _filled(rows: Rows) -> tuple[Rows, npt.NDArray[np.bool_] | None]:

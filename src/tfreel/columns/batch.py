@@ -14,7 +14,7 @@ from tfreel.columns.arrow import Data, Field
 from tfreel.columns.arrow_export import export_data, export_field
 from tfreel.columns.arrow_import import import_columns
 from tfreel.columns.ragged import Ragged
-from tfreel.columns.sparse import Sparse
+from tfreel.columns.sparse import Sparse, as_rows
 from tfreel.columns.strings import I64, BytesColumn
 
 Column: TypeAlias = npt.NDArray[Any] | BytesColumn | Ragged | Sparse
@@ -177,11 +177,6 @@ def _html_parts(batch: Batch) -> list[str]:
 def _rows_of(column: Column) -> Any:
     """The column as something that can be asked for a row."""
     return column.to_ragged() if isinstance(column, Sparse) and not column.has_positions else column
-
-
-def as_rows(column: Column) -> npt.NDArray[Any] | BytesColumn | Ragged:
-    """The column as something that is nothing but rows of values."""
-    return column.to_ragged() if isinstance(column, Sparse) else column
 
 
 def _described(column: Column) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.columns.batch import Batch, Column, as_rows
+from tfreel.columns.batch import Batch, Column
 from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import as_rows
 from tfreel.columns.strings import I64, BytesColumn
 
 

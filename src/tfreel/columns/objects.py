@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
+from tfreel.columns.arrow_layouts import offsets_of
 from tfreel.columns.ragged import Flat, Ragged
-from tfreel.columns.strings import BytesColumn
+from tfreel.columns.strings import BytesColumn, strings_of
 
 Rows: TypeAlias = Flat | Ragged
 
@@ -46,25 +47,24 @@ def uniform(rows: Rows) -> Rows:
     found = _values([value for value in rows.tolist() if value is not None])
     if present.all():
         return found
-    if not isinstance(found, Ragged):
-        return Ragged(found, np.concatenate([[0], np.cumsum(present)]), present=present)
-    lengths = np.zeros(len(rows), np.int64)
-    lengths[present] = found.lengths
-    return Ragged(found.values, np.concatenate([[0], np.cumsum(lengths)]), present=present)
+    lengths = present.astype(np.int64)
+    if isinstance(found, Ragged):
+        lengths[present], found = found.lengths, found.values
+    return Ragged(found, offsets_of(lengths), present=present)
 
 
 def holds_rows(rows: Rows) -> bool:
     """Whether an array of objects holds arrays: one for each row, and not one value."""
-    if isinstance(rows, (Ragged, BytesColumn)) or rows.dtype != object or rows.ndim > 1:
-        return False
-    return any(isinstance(value, np.ndarray) for value in rows.tolist())
+    return _are_objects(rows) and any(isinstance(value, np.ndarray) for value in rows.tolist())
 
 
 def is_nothing(rows: Rows) -> bool:
     """Whether an array of objects holds nothing but None, and so no kind."""
-    if isinstance(rows, (Ragged, BytesColumn)) or rows.dtype != object or rows.ndim > 1:
-        return False
-    return all(value is None for value in rows.tolist())
+    return _are_objects(rows) and all(value is None for value in rows.tolist())
+
+
+def _are_objects(rows: Rows) -> TypeGuard[npt.NDArray[np.object_]]:
+    return isinstance(rows, np.ndarray) and rows.dtype == object and rows.ndim == 1
 
 
 def is_text(rows: Rows) -> bool:
@@ -115,10 +115,8 @@ def _rows(arrays: Sequence[npt.NDArray[Any]]) -> Ragged:
     if len({array.shape[1:] for array in arrays}) > 1 or any(array.ndim == 0 for array in arrays):
         raise TypeError("it holds arrays of different shapes")
     flat = uniform(np.concatenate(arrays))
-    return Ragged(flat, np.cumsum([0, *map(len, arrays)], dtype=np.int64))
+    return Ragged(flat, offsets_of(np.array([len(array) for array in arrays])))
 
 
 def _strings(values: Sequence[Any], shape: tuple[int, ...]) -> BytesColumn:
-    encoded = [value.encode() if isinstance(value, str) else bytes(value) for value in values]
-    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    return BytesColumn(np.frombuffer(b"".join(encoded), np.uint8), offsets, shape)
+    return strings_of([value.encode() if isinstance(value, str) else bytes(value) for value in values], shape)

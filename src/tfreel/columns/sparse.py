@@ -140,6 +140,11 @@ class Sparse:
         return f"<tfreel.Sparse of shape {self.dense_shape}, {len(self.values)} values>"
 
 
+def as_rows(column: Flat | Ragged | Sparse) -> Flat | Ragged:
+    """The column as something that is nothing but rows of values."""
+    return column.to_ragged() if isinstance(column, Sparse) else column
+
+
 def _strings_at(values: BytesColumn, places: I64, default: bytes) -> BytesColumn:
     """An array with the value of each place, and `default` where it is -1."""
     end = int(values.offsets[-1])  # of a view, that may be sooner than the end of its data

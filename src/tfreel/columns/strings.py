@@ -160,6 +160,12 @@ class BytesColumn:
         return f"<tfreel.BytesColumn of shape {self.shape}, {self.data.nbytes:,} bytes>"
 
 
+def strings_of(values: Sequence[bytes], shape: tuple[int, ...] | None = None) -> BytesColumn:
+    """A column of these values."""
+    offsets = np.cumsum([0, *map(len, values)], dtype=np.int64)
+    return BytesColumn(np.frombuffer(b"".join(values), np.uint8), offsets, shape)
+
+
 def names_rows(key: Any) -> TypeGuard[npt.ArrayLike]:
     """Whether an index means several rows: a list or an array, of numbers or as a mask."""
     return isinstance(key, list) or getattr(key, "ndim", 0) > 0

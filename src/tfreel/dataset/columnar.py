@@ -11,10 +11,10 @@ import numpy as np
 
 from tfreel.columns.arrow import Field
 from tfreel.columns.arrow_stream import field_of, stream_capsule
-from tfreel.columns.batch import Batch, Column, SequenceBatch, as_rows
+from tfreel.columns.batch import Batch, Column, SequenceBatch
 from tfreel.columns.objects import uniform
 from tfreel.columns.ragged import Ragged
-from tfreel.columns.sparse import Sparse
+from tfreel.columns.sparse import Sparse, as_rows
 from tfreel.columns.strings import BytesColumn
 from tfreel.dataset.gather import gather, rows_of
 from tfreel.dataset.sources import Rows

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tfreel.columns.batch import Batch, Column, SequenceBatch
 from tfreel.columns.ragged import Ragged, padding
 from tfreel.columns.sparse import Sparse
-from tfreel.columns.strings import BytesColumn
+from tfreel.columns.strings import BytesColumn, strings_of
 
 _ROW = (Mapping, Batch)
 
@@ -68,7 +68,7 @@ def _column(values: Sequence[Any]) -> Any:
     if isinstance(values[0], (Mapping, Batch, tuple)):
         return gather(values)
     if all(isinstance(value, bytes) for value in values):
-        return _strings(values)
+        return strings_of(values)
     if all(isinstance(value, BytesColumn) for value in values):
         return _rows_of_strings(values)
     if all(isinstance(value, Sparse) and value.has_positions for value in values):
@@ -140,10 +140,6 @@ def _rows(values: Iterable[Any], flat: Any) -> Ragged:
     return Ragged(flat, _offsets(map(len, values)))
 
 
-def _strings(values: Sequence[bytes]) -> BytesColumn:
-    return BytesColumn(np.frombuffer(b"".join(values), np.uint8), _offsets(map(len, values)))
-
-
 def _stacked(values: Sequence[Sparse]) -> Sparse:
     shapes = {value.dense_shape for value in values}
     if len(shapes) > 1:
@@ -152,12 +148,12 @@ def _stacked(values: Sequence[Sparse]) -> Sparse:
     indices = np.concatenate([value.indices for value in values])
     parts = [value.values for value in values]
     strings = [part for part in parts if isinstance(part, BytesColumn)]
-    flat = _strings([string for part in strings for string in part]) if strings else np.concatenate(parts)
+    flat = strings_of([string for part in strings for string in part]) if strings else np.concatenate(parts)
     return Sparse(np.column_stack([numbers, indices]), flat, (len(values), *shapes.pop()))
 
 
 def _rows_of_strings(values: Sequence[BytesColumn]) -> Any:
-    flat = _strings([string for value in values for string in _flat(value)])
+    flat = strings_of([string for value in values for string in _flat(value)])
     shapes = {value.shape for value in values}
     if len(shapes) == 1:
         return BytesColumn(flat.data, flat.offsets, (len(values), *shapes.pop()))

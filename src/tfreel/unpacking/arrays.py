@@ -20,9 +20,10 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.columns.batch import Batch, as_rows
+from tfreel.columns.batch import Batch
 from tfreel.columns.batch import Column as Values
 from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import as_rows
 from tfreel.columns.strings import BytesColumn
 from tfreel.inference.content import is_text
 from tfreel.unpacking.schema import Column

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tfreel.columns.batch import Batch, as_rows
+from tfreel.columns.batch import Batch
 from tfreel.columns.batch import Column as Values
 from tfreel.columns.flat import flat_values
 from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import as_rows
 from tfreel.errors import FeatureError
 from tfreel.unpacking.schema import Column
 from tfreel.unpacking.targets import Sink, TargetFile, Wishes

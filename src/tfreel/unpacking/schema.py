@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tfreel import _core
-from tfreel.columns.batch import Batch, as_rows
+from tfreel.columns.batch import Batch
 from tfreel.columns.batch import Column as Values
 from tfreel.columns.flat import FlatValues, flat_values
 from tfreel.columns.objects import holds_rows
 from tfreel.columns.parse import Features, parse_flat, relocate
 from tfreel.columns.plan import similar
 from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import as_rows
 from tfreel.dataset.columnar import as_features
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.features.kinds import FixedLenFeature

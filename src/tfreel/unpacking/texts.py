@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.batch import Column as Values
-from tfreel.columns.batch import as_rows
 from tfreel.columns.ragged import Ragged
+from tfreel.columns.sparse import as_rows
 from tfreel.columns.strings import BytesColumn
 from tfreel.inference.content import is_text
 from tfreel.unpacking.schema import Column
