@@ -135,13 +135,13 @@ def _write(out: Writer | ShardedWriter, given: Any) -> None:
 
 def _write_stream(out: Writer | ShardedWriter, given: Any) -> None:
     from tfreel.dataset import Dataset  # a large room, which those who have no dataset need not open
-    from tfreel.dataset.columnar import columns_of, parts_of
+    from tfreel.dataset.columnar import columns_of, portions_of
 
     if not isinstance(given, Dataset):
         for columns, _ in import_batches(given):
             out.write_batch(columns)
         return
-    for part in parts_of(given):
+    for part in portions_of(given):
         if isinstance(part, (list, BytesColumn)):  # serialized already
             out.write_many(list(part))
         else:

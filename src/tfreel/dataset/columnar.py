@@ -27,12 +27,7 @@ _ROWS_AT_ONCE = 1024
 _COLUMNS = (np.ndarray, BytesColumn, Ragged, Sparse)
 
 
-def merged(batch: Batch | SequenceBatch) -> Batch:
-    """Context and feature lists as columns side by side."""
-    return batch if isinstance(batch, Batch) else batch.merged()
-
-
-def parts_of(dataset: Dataset) -> Iterator[Any]:
+def portions_of(dataset: Dataset) -> Iterator[Any]:
     """The batches of a dataset; of one of single elements, many at a time, none filled up for others."""
     if dataset._in_batches():
         return iter(dataset)
@@ -49,8 +44,10 @@ def columns_of(part: Any) -> Batch:
     Raises:
         TypeError: It has no features by name.
     """
-    if isinstance(part, (Batch, SequenceBatch)):
-        return merged(part)
+    if isinstance(part, Batch):
+        return part
+    if isinstance(part, SequenceBatch):
+        return part.merged()
     if isinstance(part, dict) and all(isinstance(column, _COLUMNS) for column in part.values()):
         return Batch(part)
     if isinstance(part, dict):
@@ -84,7 +81,7 @@ def batches_of(dataset: Dataset) -> Iterator[Batch]:
     Raises:
         TypeError: They are not features by name.
     """
-    return map(columns_of, parts_of(dataset))
+    return map(columns_of, portions_of(dataset))
 
 
 def field_of_elements(dataset: Dataset) -> Field:
