@@ -583,6 +583,17 @@ def test_index_of_a_damaged_file_is_exit_code_1(damaged: Path) -> None:
     assert not os.path.exists(f"{damaged}.tfreel-index")
 
 
+def test_index_goes_on_after_a_damaged_file(sound: Path, damaged: Path) -> None:
+    result = run("index", damaged, sound)
+    assert result.exit_code == 1
+    assert rows(result) == [{"path": str(sound), "index": f"{sound}.tfreel-index"}]
+    assert "record 3 at byte 72" in result.stderr
+    os.remove(f"{sound}.tfreel-index")
+    with pytest.raises(tfreel.CorruptError, match="record 3 at byte 72"):
+        tfreel.build_index([damaged, sound])
+    assert os.path.exists(f"{sound}.tfreel-index")
+
+
 def test_index_of_standard_input_is_a_usage_error() -> None:
     result = run("index", "-")
     assert result.exit_code == 2

@@ -669,3 +669,36 @@ def test_bytes_come_back_from_the_json_that_unpack_writes(tmp_path: Path) -> Non
     tfreel.pack(tmp_path / "odd.jsonl", tmp_path / "out", force=True)
     (row,) = (tfreel.decode(record) for record in tfreel.read(tmp_path / "out"))
     assert sorted(row) == ["a/base64", "b/base64", "b/more"]
+
+
+def test_numbers_that_json_has_no_form_for_come_back_and_text_like_them_stays_text(tmp_path: Path) -> None:
+    odd = [float("nan"), float("inf"), float("-inf"), 0.5]
+    rows = [{"x": x, "list": np.float32([x, 1]), "all": float("nan"), "text": str(x)} for x in odd]
+    tfreel.save(tmp_path / "a.tfrecord", rows)
+    tfreel.unpack(tmp_path / "a.tfrecord", tmp_path / "a.jsonl")
+    lines = (tmp_path / "a.jsonl").read_text().replace('"nan"', '"NaN"').splitlines()
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    (tmp_path / "array.json").write_text(f"[{', '.join(lines)}]")
+    for name in ("a.jsonl", "array.json"):
+        report = tfreel.pack(tmp_path / name, tmp_path / "out", shuffle=False, force=True, label="text")
+        found = [tfreel.decode(record) for record in tfreel.read(tmp_path / "out")]
+        np.testing.assert_array_equal([row["x"][0] for row in found], np.float32(odd))
+        np.testing.assert_array_equal([row["list"] for row in found], np.float32([[x, 1] for x in odd]))
+        assert all(row["all"].dtype == np.float32 and np.isnan(row["all"][0]) for row in found)
+        classes = report.classes
+        assert [classes[row["text"][0]] for row in found] == ["NaN", "inf", "-inf", "0.5"]
+
+
+def test_words_for_numbers_among_text_and_whole_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(
+        '{"whole": 1, "texts": ["NaN", "b"], "mixed": "Infinity"}\n'
+        '{"whole": "NaN", "texts": ["NaN"], "mixed": "b"}\n'
+        '{"whole": 2, "texts": [], "mixed": ["NaN", 1, "b"]}\n'
+    )
+    report = tfreel.pack(tmp_path / "a.jsonl", tmp_path / "out", shuffle=False, on_error="skip")
+    assert [remark.text for remark in report.rejected] == ["'mixed' holds text and numbers in one list"]
+    first, second = (tfreel.decode(record) for record in tfreel.read(tmp_path / "out"))
+    assert first["whole"].tolist() == [1.0]
+    assert np.isnan(second["whole"]).tolist() == [True]
+    assert (first["texts"], second["texts"]) == ([b"NaN", b"b"], [b"NaN"])
+    assert (first["mixed"], second["mixed"]) == ([b"Infinity"], [b"b"])

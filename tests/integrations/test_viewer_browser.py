@@ -94,6 +94,13 @@ def test_the_gallery_shows_a_picture_of_each_record(visit: Visit) -> None:
     expect(guest.find("[data-gallery]")).to_be_visible()
 
 
+def test_tiles_tell_what_a_picture_shows_and_not_how_it_is_coded(visit: Visit) -> None:
+    guest = visit("voc", "gallery")
+    tile = guest.find('[data-gallery] [data-record="3"]')
+    expect(tile).to_contain_text(".jpg")
+    expect(tile).not_to_contain_text("png")
+
+
 # Finding ----------------------------------------------------------------------------------------------------
 
 

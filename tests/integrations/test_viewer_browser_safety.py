@@ -56,6 +56,13 @@ def test_nothing_that_records_say_is_ever_run(visit: Visit) -> None:
     guest.forgive("400")
 
 
+def test_marks_that_turn_text_around_reach_no_further_than_their_value(visit: Visit) -> None:
+    guest = visit("hostile", "table")
+    assert (
+        guest.find(".cell .text").first.evaluate("cell => getComputedStyle(cell).unicodeBidi") == "plaintext"
+    )
+
+
 def test_hostile_addresses_are_no_danger_either(visit: Visit) -> None:
     guest = visit("fruit")
     for view in (

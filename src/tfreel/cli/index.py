@@ -26,7 +26,7 @@ _KEYS = {
     cls=Command,
     keys=_KEYS,
     examples=("tfreel index 'train-*.tfrecord'", "tfreel index --format text --force train.tfrecord"),
-    bad="A file is damaged: it gets no index.",
+    bad="A file is damaged: it gets no index; the others do.",
 )
 @paths_argument
 @click.option("-f", "--force", is_flag=True, help="Build anew what exists already.")
@@ -55,22 +55,26 @@ def command(
 
     An index that still belongs to its file is left as it is; a stale one is built anew.
     """
-    import tfreel
+    from tfreel.cli.failures import explain
     from tfreel.cli.output import Column, Rows
     from tfreel.cli.progress import Progress
-    from tfreel.index.build import named_files
+    from tfreel.index.build import made_indexes, named_files
 
     files = named_files(paths)
     if index_format == "text" and not force:
         _refuse_existing(files)
     with Progress("indexing", files, quiet=quiet) as progress:
-        indexes = tfreel.build_index(
+        made = made_indexes(
             files, format=index_format, force=force, threads=threads, engine=engine, progress=progress
         )
     with Rows([Column("path", "file"), Column("index", "index")], output_format) as rows:
-        for path, index in zip(files, indexes, strict=True):
-            rows.add({"path": path, "index": index})
-    return 0
+        code = 0
+        for path, index in zip(files, made, strict=True):
+            if isinstance(index, str):
+                rows.add({"path": path, "index": index})
+            else:
+                code = explain(index)
+    return code
 
 
 def _refuse_existing(files: list[str]) -> None:

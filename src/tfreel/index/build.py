@@ -14,7 +14,7 @@ import numpy as np
 from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.engines import Engine, gathered, is_local
-from tfreel.errors import StaleIndexError, TfreelWarning
+from tfreel.errors import CorruptError, StaleIndexError, TfreelWarning
 from tfreel.index.remote import RemoteRecords
 from tfreel.index.sidecar import U32, U64, FileIndex, Header, find_sidecars, read_sidecar, write_sidecar
 from tfreel.index.spans import Spans
@@ -63,6 +63,9 @@ def build_index(
         engine: ``"local"``, or ``"ray"`` for the workers of a Ray cluster, as in `tfreel.verify`.
         progress: Called with the number of records and bytes scanned since the last call.
 
+    Raises:
+        CorruptError: A file is damaged, the first that is: it gets no index, and the others got theirs.
+
     Example:
         >>> with tfreel.Writer("numbers.tfrecord") as out:
         ...     out.write_many([b"one", b"two", b"three"])
@@ -71,6 +74,25 @@ def build_index(
         >>> tfreel.open("numbers.tfrecord")[-1]
         b'three'
     """
+    made = made_indexes(
+        named_files(paths), format=format, force=force, threads=threads, engine=engine, progress=progress
+    )
+    for damage in made:
+        if isinstance(damage, CorruptError):
+            raise damage
+    return [each for each in made if isinstance(each, str)]
+
+
+def made_indexes(
+    files: list[str],
+    *,
+    format: IndexFormat,  # noqa: A002 - the word for it
+    force: bool,
+    threads: int | None,
+    engine: Engine,
+    progress: Progress | None,
+) -> list[str | CorruptError]:
+    """The path of the index of each file, or why a damaged one has none."""
     if format not in ("tfreel", "text"):
         raise ValueError(f'format must be "tfreel" or "text", not {format!r}')
 
@@ -79,14 +101,14 @@ def build_index(
             progress(built.records, built.bytes)
 
     work = _Build(format, force, progress if is_local(engine) else None)
-    built = gathered(work, named_files(paths), engine=engine, threads=threads, done=tell)
-    return [each.path for each in built]
+    built = gathered(work, files, engine=engine, threads=threads, done=tell)
+    return [each.index for each in built]
 
 
 class _Built(NamedTuple):
-    """An index, and how much was read to build it."""
+    """The path of an index, or why there is none; and how much was read to build it."""
 
-    path: str
+    index: str | CorruptError
     records: int = 0
     bytes: int = 0
 
@@ -103,7 +125,10 @@ class _Build:
         old = None if self.force else self._sound(path, turn)
         if old is not None:
             return _Built(old)
-        index = scan(path, progress=self.progress, turn=turn)
+        try:
+            index = scan(path, progress=self.progress, turn=turn)
+        except CorruptError as damage:  # of this file, and no reason to leave the others without
+            return _Built(damage)
         write = write_text_index if self.format == "text" else write_sidecar
         return _Built(write(path, index), len(index), index.stream_bytes)
 

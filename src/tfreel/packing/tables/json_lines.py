@@ -7,11 +7,13 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from tfreel.packing.source import RejectError, digest
+from tfreel.packing.tables.row_kinds import NumberWord
 from tfreel.packing.tables.row_table import NamedRow, RowTable
 from tfreel.packing.tables.table import TableOptions
 from tfreel.packing.tables.text_file import TextFile
@@ -19,7 +21,10 @@ from tfreel.packing.tables.text_file import TextFile
 _SUFFIXES = (".jsonl", ".ndjson", ".json")
 _PART_BYTES = 1 << 18
 _BETWEEN = re.compile(r"[\s,]*")
-_BYTES_KEY = b'"base64"'
+
+# What JSON has no form for, as `tfreel.unpack` and protobuf write it: an object with bytes, words for numbers.
+_MARKS = re.compile(rb'"(base64|NaN|-?Infinity)"')
+_WORDS = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +109,7 @@ class JsonTable(RowTable):
             yield partial(_given, part)
 
     def _decoded(self) -> Iterator[tuple[Any, int]]:
-        decoder = json.JSONDecoder(object_hook=_as_bytes)
+        decoder = json.JSONDecoder(object_hook=_restored)
         pieces = self._text_pieces()
         text = next(pieces).lstrip()[1:]
         at = number = 0
@@ -167,24 +172,28 @@ def _parsed_lines(data: bytes, first: int) -> list[NamedRow]:
 
 def _parsed(line: bytes) -> dict[str, Any] | RejectError:
     try:
-        if _BYTES_KEY not in line:  # most have none, and are read faster
+        if not _MARKS.search(line):  # most have none, and are read faster
             return _checked(json.loads(line.decode()))
-        return _checked(json.loads(line.decode(), object_hook=_as_bytes))
+        return _checked(json.loads(line.decode(), object_hook=_restored))
     except UnicodeDecodeError as error:
         return RejectError(f"byte {error.start} is not UTF-8")
     except (ValueError, RecursionError) as error:
         return RejectError(f"not JSON: {error}")
 
 
-def _as_bytes(found: dict[str, Any]) -> Any:
-    """Bytes, if this is how `tfreel.unpack` writes those that are no text: ``{"base64": "…"}``."""
+def _restored(found: dict[str, Any]) -> Any:
+    """Bytes, if this is how they are written: ``{"base64": "…"}``; otherwise the object, its words known."""
     text = found.get("base64")
-    if len(found) != 1 or not isinstance(text, str):
-        return found
-    try:
-        return base64.b64decode(text, validate=True)
-    except ValueError:
-        return found
+    if len(found) == 1 and isinstance(text, str):
+        with suppress(ValueError):
+            return base64.b64decode(text, validate=True)
+    return {name: _known(value) for name, value in found.items()}
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_known(item) for item in value]
+    return NumberWord(value) if isinstance(value, str) and value in _WORDS else value
 
 
 def _checked(value: Any) -> dict[str, Any] | RejectError:

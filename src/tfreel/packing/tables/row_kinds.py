@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,9 @@ _MOST_NESTED = 32
 _EMPTY = {"int64": np.empty(0, np.int64), "float32": np.empty(0, np.float32), "bytes": np.empty(0, "S1")}
 _NAMES = {"int64": "whole numbers", "float32": "numbers", "bytes": "text"}
 
+# Of a feature, or of words for numbers, which are either kind; None for an empty list.
+_Kind: TypeAlias = DType | Literal["word"] | None
+
 
 # The kinds of plain values, which most are, found without further questions.
 _PLAIN: dict[type, DType] = {bool: "int64", int: "int64", float: "float32", str: "bytes", bytes: "bytes"}
@@ -23,6 +26,13 @@ _PLAIN: dict[type, DType] = {bool: "int64", int: "int64", float: "float32", str:
 _PLAIN_TYPES = frozenset(_PLAIN)
 _NAME_TYPES = frozenset({str})
 _MOST_FORMS = 1 << 12
+
+
+class NumberWord(float):
+    """A number that its source had to spell, as JSON does with NaN: text, if that is what others are."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def flattened(
@@ -69,8 +79,8 @@ def _leaves(value: Any, deeper: int = _MOST_NESTED) -> Iterator[Any]:
         yield from _leaves(item, deeper - 1)
 
 
-def _kind_of(name: str, value: Any) -> tuple[DType | None, int | None]:
-    """What a value holds, and how many; None for an empty list, and None for a value that is no list."""
+def _kind_of(name: str, value: Any) -> tuple[_Kind, int | None]:
+    """What a value holds, and how many; None for a value that is no list."""
     if (plain := _PLAIN.get(type(value))) is not None:
         return plain, None
     if isinstance(value, np.ndarray):
@@ -78,9 +88,11 @@ def _kind_of(name: str, value: Any) -> tuple[DType | None, int | None]:
     if not isinstance(value, (list, tuple)):
         return _single_kind(name, value), None
     kinds = Counter(_single_kind(name, item) for item in _leaves(value))
-    if len(kinds) > 1 and "bytes" in kinds:
+    if "bytes" in kinds and not kinds.keys() <= {"bytes", "word"}:
         raise RejectError(f"{name!r} holds text and numbers in one list")
-    kind: DType | None = "float32" if "float32" in kinds else next(iter(kinds), None)
+    kind: _Kind = next(iter(kinds), None)
+    if len(kinds) > 1:
+        kind = "bytes" if "bytes" in kinds else "float32"
     return kind, kinds.total()
 
 
@@ -93,7 +105,9 @@ def _array_kind(name: str, value: Any) -> DType:
     return kind
 
 
-def _single_kind(name: str, value: Any) -> DType:
+def _single_kind(name: str, value: Any) -> DType | Literal["word"]:
+    if isinstance(value, NumberWord):
+        return "word"
     if isinstance(value, (int, np.integer, np.bool_)):
         return "int64"
     if isinstance(value, (float, np.floating)):
@@ -113,13 +127,16 @@ class _Column:
 
     def __init__(self) -> None:
         self.kinds: Counter[DType] = Counter()
+        self.words = 0
         self.rows = 0
         self.lengths: set[int | None] = set()  # no more than two of them
         self.settled: DType | None = None
 
-    def see(self, kind: DType | None, length: int | None, rows: int = 1) -> None:
+    def see(self, kind: _Kind, length: int | None, rows: int = 1) -> None:
         self.rows += rows
-        if kind is not None:
+        if kind == "word":
+            self.words += rows
+        elif kind is not None:
             self.kinds[kind] += rows
         if len(self.lengths) < 2:
             self.lengths.add(length)
@@ -131,10 +148,10 @@ class _Column:
             return self.settled
         numbers = self.kinds["int64"] + self.kinds["float32"]
         if not self.kinds.total():
-            return None
+            return "float32" if self.words else None
         if self.kinds["bytes"] > numbers:
             return "bytes"
-        return "float32" if self.kinds["float32"] else "int64"
+        return "float32" if self.kinds["float32"] or self.words else "int64"
 
 
 # The names of a row, and the types of its values.
@@ -206,17 +223,19 @@ class RowKinds:
 
     def _fit(self, name: str, value: Any) -> Any:
         found, length = _kind_of(name, value)
-        wanted = (self._columns[name].dtype if name in self._columns else None) or found
+        wanted = self._columns[name].dtype if name in self._columns else None
+        if found == "word":
+            found = "bytes" if wanted == "bytes" else "float32"
+        wanted = wanted or found
         if wanted is None:  # an empty list in every row: nobody knows of what
             return None
         if found is None:
             return _EMPTY[wanted]
-        if found == wanted:
-            return value if found != "float32" or length is None else _as_floats(value)
-        if found == "int64" and wanted == "float32":
-            return _as_floats(value) if length is not None else float(value)
-        most = _NAMES[wanted]
-        raise RejectError(f"{name!r} holds {_NAMES[found or 'int64']}, and {most} in other rows")
+        if found != wanted and (found, wanted) != ("int64", "float32"):
+            raise RejectError(f"{name!r} holds {_NAMES[found]}, and {_NAMES[wanted]} in other rows")
+        if wanted == "float32":
+            return float(value) if length is None else _as_floats(value)
+        return spelt(value) if wanted == "bytes" else value
 
     def names(self) -> list[str]:
         """What all features are called, also those that no row has a value of."""
@@ -250,6 +269,13 @@ class RowKinds:
         if others := texts if column.dtype != "bytes" else column.kinds.total() - texts:
             told.append(f"of another kind in {others:,} rows")
         return "; ".join(told)
+
+
+def spelt(value: Any) -> Any:
+    """Words for numbers as the text they are."""
+    if isinstance(value, list):
+        return [spelt(item) for item in value]
+    return value.text if isinstance(value, NumberWord) else value
 
 
 def _as_floats(value: Any) -> Any:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from tfreel.packing.source import Made, RejectError, Remark
-from tfreel.packing.tables.row_kinds import RowKinds, flattened
+from tfreel.packing.tables.row_kinds import RowKinds, flattened, spelt
 from tfreel.packing.tables.table import MOST_CLASSES, RowName, Table, TableOptions, TableStream
 
 # What a row is called, and the row; or why it is none.
@@ -38,7 +38,7 @@ class RowTable(TableStream):
                 flat = self._flat(row, self._kinds.nulls)
                 if isinstance(flat, RejectError):
                     continue
-                label = flat.get(self.options.label or "")
+                label = spelt(flat.get(self.options.label or ""))
                 if isinstance(label, (str, bytes, int)) and len(labels) <= MOST_CLASSES:
                     labels.add(label)
                 self._see(flat)

@@ -11,7 +11,8 @@ import { VirtualList } from "./virtual.js";
 const TILE = 190;
 const PIXELS = 256;
 const CAPTIONS = 2;
-const TELLING = [/text|caption/, /class|label/, /name/, /(?:)/]; // the name of a class says more than its number
+// By the last part of its name. The name of a class says more than its number, and how bytes are coded the least.
+const TELLING = [/text|caption/, /class|label/, /name/, /^(?!.*(?:format|encoding|colorspace|sha256|channels))/, /(?:)/];
 
 export class Gallery {
   constructor(main, overview) {
@@ -127,6 +128,6 @@ export class Gallery {
 /** The features that say most about a picture in few words. */
 function captionsOf(overview, image) {
   const short = overview.features.filter((feature) => feature.name !== image && (feature.role === "text" || feature.role === "number"));
-  const rank = ({ name }) => TELLING.findIndex((words) => words.test(name));
+  const rank = ({ name }) => TELLING.findIndex((words) => words.test(name.split("/").at(-1)));
   return short.sort((one, other) => rank(one) - rank(other)).slice(0, CAPTIONS).map((feature) => feature.name);
 }
