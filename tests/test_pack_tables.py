@@ -702,3 +702,16 @@ def test_words_for_numbers_among_text_and_whole_numbers(tmp_path: Path) -> None:
     assert np.isnan(second["whole"]).tolist() == [True]
     assert (first["texts"], second["texts"]) == ([b"NaN", b"b"], [b"NaN"])
     assert (first["mixed"], second["mixed"]) == ([b"Infinity"], [b"b"])
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_annotations_of_coco_are_told_from_rows(tmp_path: Path, indent: int | None) -> None:
+    parts: dict[str, Any] = {"images": [{"id": 1}], "annotations": [], "categories": []}
+    (tmp_path / "a.json").write_text(json.dumps(parts, indent=indent))
+    with pytest.raises(
+        (ValueError, tfreel.TfreelError), match="packed by naming the folder that holds them and the pictures"
+    ):
+        tfreel.pack(tmp_path / "a.json", tmp_path / "out")
+    (tmp_path / "a.json").write_text(json.dumps({"x": 1}, indent=1))
+    with pytest.raises(ValueError, match=r"one object over several lines; rows are .* array of objects$"):
+        tfreel.pack(tmp_path / "a.json", tmp_path / "out")

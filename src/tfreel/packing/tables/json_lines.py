@@ -22,8 +22,10 @@ _SUFFIXES = (".jsonl", ".ndjson", ".json")
 _PART_BYTES = 1 << 18
 _BETWEEN = re.compile(r"[\s,]*")
 
-# What JSON has no form for, as `tfreel.unpack` and protobuf write it: an object with bytes, words for numbers.
+# What JSON has no form for, as `tfreel.unpack` and protobuf write it: bytes in an object, words for numbers.
 _MARKS = re.compile(rb'"(base64|NaN|-?Infinity)"')
+_OF_COCO = re.compile(rb'"(images|annotations)"\s*:')
+_FOR_COCO = "; annotations of COCO are packed by naming the folder that holds them and the pictures"
 _WORDS = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
@@ -60,7 +62,12 @@ class JsonTable(RowTable):
         super().__init__(options, os.path.dirname(os.path.abspath(path)), flatten=options.flatten)
         self._file = TextFile(path)
         self._longest = options.max_row_bytes
-        self._is_array = self._file.head.lstrip()[:1] == b"["
+        head = self._file.head.lstrip()
+        if head.split(b"\n", 1)[0].strip() == b"{":
+            rows = "rows are objects on lines of their own, or one array of objects"
+            advice = _FOR_COCO if _OF_COCO.search(head) else ""
+            raise ValueError(f"{self._file.name}: is one object over several lines; {rows}{advice}")
+        self._is_array = head[:1] == b"["
         self.look_at_all()
 
     def identity(self) -> str:
@@ -197,4 +204,8 @@ def _known(value: Any) -> Any:
 
 
 def _checked(value: Any) -> dict[str, Any] | RejectError:
-    return value if isinstance(value, dict) else RejectError(f"is no object, but a {type(value).__name__}")
+    if not isinstance(value, dict):
+        return RejectError(f"is no object, but a {type(value).__name__}")
+    if all(isinstance(value.get(part), list) for part in ("images", "annotations", "categories")):
+        return RejectError(f"is no row{_FOR_COCO}")
+    return value
