@@ -19,7 +19,7 @@ JAVA_PROBE := command -v java > /dev/null
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core hostile mutants soak conformance system fuzz format docs reference pictures bench bench-page dist clean
+.PHONY: help demo test test-integrations check check-python check-core hostile race mutants soak conformance system fuzz format docs reference pictures bench bench-page dist clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -42,6 +42,12 @@ test-integrations: $(VENV)/integrations ## run the tests against TensorFlow, PyT
 hostile: $(VENV)/test ## kill, fail, cut, flip, lie, knock and soak; the counts come last
 	$(BIN)/python -m pytest $(HOSTILE)
 
+race: $(VENV)/check ## the tests of the core under the thread sanitizer
+	mkdir -p build
+	$(BIN)/cmake -S . -B build/race -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DTFREEL_CORE_TESTS=ON -DTFREEL_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/race.log 2>&1 || (cat build/race.log; exit 1)
+	$(BIN)/cmake --build build/race --target core_tests
+	TSAN_OPTIONS=allocator_may_return_null=1 build/race/core_tests
+
 mutants: $(VENV)/check ## take out the guards of the core, one by one: a test must fail; ARGS="--sample 5"
 	$(BIN)/python tests/mutations/run.py $(ARGS)
 
@@ -61,7 +67,8 @@ check-python: $(VENV)/check
 
 check-core: $(VENV)/check
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	$(BIN)/cmake -S . -B build/core -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DTFREEL_CORE_TESTS=ON -DTFREEL_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/core.log 2>&1 || (cat build/core.log; exit 1)
+	mkdir -p build
+	$(BIN)/cmake -S . -B build/core -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DTFREEL_CORE_TESTS=ON -DTFREEL_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/core.log 2>&1 || (cat build/core.log; exit 1)
 	$(BIN)/cmake --build build/core
 	build/core/core_tests
 	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
@@ -75,7 +82,7 @@ system: ## install the Debian packages that `make fuzz`, the tests of Spark and 
 
 fuzz: $(VENV)/check ## let clang's fuzzer at the core, new inputs at the doors of Python and at every law; FUZZ_SECONDS=60 for each target
 	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang libclang-rt-dev" && exit 1)
-	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ -DTFREEL_FUZZ=ON -DTFREEL_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/fuzz.log 2>&1 || (cat build/fuzz.log; exit 1)
+	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ -DTFREEL_FUZZ=ON -DTFREEL_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/fuzz.log 2>&1 || (cat build/fuzz.log; exit 1)
 	$(BIN)/cmake --build build/fuzz
 	for name in $(FUZZ_TARGETS); do mkdir -p build/fuzz/corpus/$$name; build/fuzz/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name core/fuzz/seeds/$$name || exit 1; done
 	[ $(DOOR_SECONDS) = 0 ] || FUZZ_SECONDS=$(DOOR_SECONDS) $(BIN)/python -m pytest -q --timeout 3600 tests/doors

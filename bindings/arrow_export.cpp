@@ -177,6 +177,12 @@ class Stream {
     }
   }
 
+  // Notes why a call failed, for the consumer to ask.
+  int failed(int code, const char* why) {
+    error_ = why;
+    return code;
+  }
+
  private:
   int failed(nb::python_error& error) {
     // With the name of its class: to others it is a text and a number.
@@ -200,16 +206,17 @@ int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) {
     *out = export_schema(stream_of(stream).field()).move_out();
     return 0;
   } catch (const std::bad_alloc&) {
-    return ENOMEM;
+    return stream_of(stream).failed(ENOMEM, "out of memory");
   }
 }
 
 int stream_next(ArrowArrayStream* stream, ArrowArray* out) {
   try {
     return stream_of(stream).next(out);
-  } catch (
-      const std::exception&) {  // nothing may pass the border; what Python raised is caught before
-    return ENOMEM;
+  } catch (const std::bad_alloc&) {
+    return stream_of(stream).failed(ENOMEM, "out of memory");
+  } catch (const std::exception& error) {  // nothing may pass the border
+    return stream_of(stream).failed(EINVAL, error.what());
   }
 }
 

@@ -136,9 +136,11 @@ class ImportedStream {
 };
 
 nb::object join_views(const Array<std::uint8_t>& views, nb::list buffers) {
+  std::vector<Array<std::uint8_t>> held;  // copies, where what was given is not contiguous
   std::vector<std::span<const std::byte>> sources;
   for (nb::handle buffer : buffers) {
-    sources.push_back(std::as_bytes(span_of(nb::cast<Array<std::uint8_t>>(buffer))));
+    held.push_back(nb::cast<Array<std::uint8_t>>(buffer));
+    sources.push_back(std::as_bytes(span_of(held.back())));
   }
   std::optional<JoinedStrings> joined;
   {

@@ -81,9 +81,26 @@ class BytesView {
   std::span<const std::byte> bytes_;
 };
 
+// What Python made; its error if it could not.
+inline nb::object checked(PyObject* made) {
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
+
 inline nb::object to_bytes(std::span<const std::byte> bytes) {
-  return nb::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
-                                             static_cast<Py_ssize_t>(bytes.size())));
+  return checked(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                           static_cast<Py_ssize_t>(bytes.size())));
+}
+
+// A list of `count` bytes objects; `each` calls what it is given with all of them.
+template <typename Each>
+nb::object list_of_bytes(std::size_t count, Each&& each) {
+  nb::object list = checked(PyList_New(static_cast<Py_ssize_t>(count)));
+  Py_ssize_t i = 0;
+  each([&](std::span<const std::byte> value) {
+    PyList_SET_ITEM(list.ptr(), i++, to_bytes(value).release().ptr());
+  });
+  return list;
 }
 
 }  // namespace tfreel::python

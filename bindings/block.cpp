@@ -27,12 +27,9 @@ nb::object payload(const Block& block, std::int64_t index) {
 }
 
 nb::object to_list(const Block& block) {
-  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(block.size())));
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i),
-                    to_bytes(block.payload(i)).release().ptr());
-  }
-  return list;
+  return list_of_bytes(block.size(), [&](auto&& add) {
+    for (std::size_t i = 0; i < block.size(); ++i) add(block.payload(i));
+  });
 }
 
 // An iterator of records whose subclass, in Python, brings the blocks. The step from record to
@@ -40,13 +37,15 @@ nb::object to_list(const Block& block) {
 // lives in Python. A file may come along with its block: long records that follow in it are then
 // read by themselves, straight into the object that is given out.
 struct BlockIterator {
+  static constexpr unsigned long kNobody = PYTHREAD_INVALID_THREAD_ID;
+
   nb::object holder;  // keeps the block alive
   const Block* block = nullptr;
   std::size_t next = 0;
   nb::object file_holder;
   FileReader* file = nullptr;
-  std::size_t long_records = 0;  // given out since clear(), beside those of blocks
-  bool advancing = false;
+  std::size_t long_records = 0;         // given out since clear(), beside those of blocks
+  unsigned long advanced_by = kNobody;  // the thread
 
   void drop_block() {
     block = nullptr;
@@ -67,14 +66,26 @@ struct BlockIterator {
 // While this lives, the iterator is being advanced, and no other thread may do so too.
 class Advancing {
  public:
-  explicit Advancing(BlockIterator& iterator) : iterator_(iterator) { iterator.advancing = true; }
-  ~Advancing() { iterator_.advancing = false; }
+  explicit Advancing(BlockIterator& iterator) : iterator_(iterator) {
+    iterator.advanced_by = PyThread_get_thread_ident();
+  }
+  ~Advancing() { iterator_.advanced_by = BlockIterator::kNobody; }
   Advancing(const Advancing&) = delete;
   Advancing& operator=(const Advancing&) = delete;
 
  private:
   BlockIterator& iterator_;
 };
+
+bool is_free(const BlockIterator& iterator) {
+  if (iterator.advanced_by == BlockIterator::kNobody) return true;
+  PyErr_SetString(PyExc_RuntimeError,
+                  iterator.advanced_by == PyThread_get_thread_ident()
+                      ? "this reader is in the middle of a step"
+                      : "this reader is being advanced by another thread; give each thread a "
+                        "reader of its own, or share it behind a lock");
+  return false;
+}
 
 // Asks the subclass for the next block; false at the end or with a Python error set.
 bool advance(BlockIterator& iterator, PyObject* self) {
@@ -93,7 +104,11 @@ bool advance(BlockIterator& iterator, PyObject* self) {
 // error is set.
 PyObject* long_record(BlockIterator& iterator) {
   if (iterator.file == nullptr) return nullptr;
-  const std::size_t length = iterator.file->long_record();
+  std::size_t length = 0;
+  {
+    const Unlocked unlocked;
+    length = iterator.file->long_record();
+  }
   if (length == 0) return nullptr;
   nb::object record =
       nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(length)));
@@ -113,21 +128,30 @@ PyObject* long_record(BlockIterator& iterator) {
 PyObject* iterator_next(PyObject* self) {
   auto& iterator = *nb::inst_ptr<BlockIterator>(self);
   while (iterator.block == nullptr || iterator.next >= iterator.block->size()) {
-    if (iterator.advancing) {
-      PyErr_SetString(PyExc_RuntimeError,
-                      "this reader is being advanced by another thread; give each thread a reader "
-                      "of its own, or share it behind a lock");
-      return nullptr;
-    }
-    const Advancing advancing(iterator);
     // Long records come without a step in Python, where Ctrl-C would be noticed.
     if (iterator.file != nullptr && PyErr_CheckSignals() != 0) return nullptr;
+    if (!is_free(iterator)) return nullptr;
+    const Advancing advancing(iterator);
     if (PyObject* record = long_record(iterator)) return record;
     if (!advance(iterator, self)) return nullptr;
   }
   const auto bytes = iterator.block->payload(iterator.next++);
   return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
                                    static_cast<Py_ssize_t>(bytes.size()));
+}
+
+// The next block, for those who want no records.
+nb::object next_block(nb::handle self) {
+  auto& iterator = *nb::inst_ptr<BlockIterator>(self);
+  if (!is_free(iterator)) throw nb::python_error();
+  const Advancing advancing(iterator);
+  return checked(PyObject_CallMethod(self.ptr(), "_next_block", nullptr));
+}
+
+// Fails in the middle of a step: of any thread, or of another one than this.
+void check_free(const BlockIterator& iterator, bool by_others) {
+  if (by_others && iterator.advanced_by == PyThread_get_thread_ident()) return;
+  if (!is_free(iterator)) throw nb::python_error();
 }
 
 constexpr std::size_t kIdleBlocks = 8;  // as many as are on their way to a file at the same time
@@ -215,6 +239,8 @@ void bind_block(nb::module_& module) {
       .def_prop_ro("_taken", [](const BlockIterator& it) { return it.next; })
       .def_ro("_long_records", &BlockIterator::long_records)
       .def("_offer_file", &BlockIterator::offer_file, nb::arg("file").none())
+      .def("_check_free", &check_free, nb::kw_only(), nb::arg("by_others") = false)
+      .def("_advance", &next_block)
       .def("_clear", &BlockIterator::clear);
 }
 

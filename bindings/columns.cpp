@@ -98,8 +98,8 @@ nb::list feature_names(nb::handle record, std::uint32_t map_field) {
   nb::list names;
   const auto add = [&](Bytes entry) {
     const Bytes key = read_entry(entry).key;
-    names.append(nb::steal(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(key.data()),
-                                                static_cast<Py_ssize_t>(key.size()), "replace")));
+    names.append(checked(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(key.data()),
+                                              static_cast<Py_ssize_t>(key.size()), "replace")));
   };
   try {
     for_each_entry(view.bytes(), map_field, add);
@@ -109,16 +109,13 @@ nb::list feature_names(nb::handle record, std::uint32_t map_field) {
   return names;
 }
 
-nb::list split_bytes(const Array<std::uint8_t>& data, const Array<std::int64_t>& offsets) {
+nb::object split_bytes(const Array<std::uint8_t>& data, const Array<std::int64_t>& offsets) {
   const auto bytes = std::as_bytes(span_of(data));
   const auto places = span_of(offsets);
   const std::size_t count = places.empty() ? 0 : places.size() - 1;
-  nb::list values = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
-  for (std::size_t i = 0; i < count; ++i) {
-    PyList_SET_ITEM(values.ptr(), static_cast<Py_ssize_t>(i),
-                    to_bytes(value_at(bytes, places, i)).release().ptr());
-  }
-  return values;
+  return list_of_bytes(count, [&](auto&& add) {
+    for (std::size_t i = 0; i < count; ++i) add(value_at(bytes, places, i));
+  });
 }
 
 nb::object take_bytes(const Array<std::uint8_t>& data, const Array<std::int64_t>& offsets,

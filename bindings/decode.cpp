@@ -12,11 +12,6 @@
 namespace tfreel::python {
 namespace {
 
-nb::object checked(PyObject* made) {
-  if (made == nullptr) throw nb::python_error();
-  return nb::steal(made);
-}
-
 nb::object new_array(std::size_t count, int type) {
   npy_intp shape = static_cast<npy_intp>(count);
   return checked(PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(type), 1, &shape,
@@ -38,19 +33,6 @@ nb::object array_of(std::span<const float> values) {
   nb::object array = new_array(values.size(), NPY_FLOAT);
   std::copy(values.begin(), values.end(), data_of<float>(array));
   return array;
-}
-
-// A list of `count` bytes objects; `each` calls what it is given with all of them.
-template <typename Each>
-nb::object list_of_bytes(std::size_t count, Each&& each) {
-  nb::object list = checked(PyList_New(static_cast<Py_ssize_t>(count)));
-  Py_ssize_t i = 0;
-  each([&](Bytes value) {
-    nb::object item = to_bytes(value);
-    if (!item.is_valid()) throw nb::python_error();
-    PyList_SET_ITEM(list.ptr(), i++, item.release().ptr());
-  });
-  return list;
 }
 
 nb::object object_of(const SimpleFeature& feature, std::size_t count) {

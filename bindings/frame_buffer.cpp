@@ -9,11 +9,34 @@
 namespace tfreel::python {
 namespace {
 
+// A buffer that is full for all other threads while one is at it: they have to wait for their turn.
+struct SharedFrames {
+  explicit SharedFrames(std::size_t capacity) : frames(capacity) {}
+
+  FrameBuffer frames;
+  bool is_taken = false;
+};
+
+// While this lives, the buffer is taken.
+class Taking {
+ public:
+  explicit Taking(SharedFrames& shared) : shared_(shared) {
+    if (shared.is_taken) throw std::runtime_error("the writer is in the middle of another record");
+    shared.is_taken = true;
+  }
+  ~Taking() { shared_.is_taken = false; }
+  Taking(const Taking&) = delete;
+  Taking& operator=(const Taking&) = delete;
+
+ private:
+  SharedFrames& shared_;
+};
+
 // False when the record does not fit behind what is there: drain first.
-bool append(FrameBuffer& frames, nb::object record) {
+bool append(SharedFrames& shared, nb::object record) {
   const BytesView view(record);
-  if (!frames.fits(view.bytes().size())) return false;
-  frames.append(view.bytes());
+  if (shared.is_taken || !shared.frames.fits(view.bytes().size())) return false;
+  shared.frames.append(view.bytes());
   return true;
 }
 
@@ -32,8 +55,10 @@ bool append_plain(FrameBuffer& frames, nb::handle record, Encoder* encoder) {
 
 // Takes records[start:] as long as it can; gives the index of the first it did not take. A row that
 // cannot be encoded is one of those: whoever tries it again gets to see why.
-std::size_t append_many(FrameBuffer& frames, nb::list records, std::size_t start,
+std::size_t append_many(SharedFrames& shared, nb::list records, std::size_t start,
                         Encoder* encoder) {
+  const Taking taking(shared);  // encoding may call Python code, and let other threads in
+  FrameBuffer& frames = shared.frames;
   const std::size_t before = frames.size();
   std::size_t i = start;
   try {
@@ -51,10 +76,18 @@ std::size_t append_many(FrameBuffer& frames, nb::list records, std::size_t start
   return i;
 }
 
-void drain_to(FrameBuffer& frames, int descriptor) {
+void drain_to(SharedFrames& shared, int descriptor) {
+  const Taking taking(shared);
   const Unlocked unlocked;
-  write_all(descriptor, {frames.bytes()});
-  frames.clear();
+  write_all(descriptor, {shared.frames.bytes()});
+  shared.frames.clear();
+}
+
+nb::object take(SharedFrames& shared) {
+  const Taking taking(shared);
+  nb::object bytes = to_bytes(shared.frames.bytes());
+  shared.frames.clear();
+  return bytes;
 }
 
 // Bytes of one record too large to be copied first: header, payload and footer straight from where
@@ -79,9 +112,9 @@ nb::object frame_of(nb::object record) {
 }  // namespace
 
 void bind_frame_buffer(nb::module_& module) {
-  nb::class_<FrameBuffer>(module, "FrameBuffer", "Records in, framed bytes out.")
+  nb::class_<SharedFrames>(module, "FrameBuffer", "Records in, framed bytes out.")
       .def(nb::init<std::size_t>(), nb::arg("capacity"))
-      .def("__len__", &FrameBuffer::size)
+      .def("__len__", [](const SharedFrames& shared) { return shared.frames.size(); })
       .def("append", &append, nb::arg("record"),
            "Frames a record; False, and nothing done, when it does not fit.")
       .def("append_many", &append_many, nb::arg("records"), nb::arg("start"),
@@ -90,14 +123,7 @@ void bind_frame_buffer(nb::module_& module) {
            "left over.")
       .def("drain_to", &drain_to, nb::arg("descriptor"),
            "Writes what was framed to the descriptor and forgets it.")
-      .def(
-          "take",
-          [](FrameBuffer& frames) {
-            nb::object bytes = to_bytes(frames.bytes());
-            frames.clear();
-            return bytes;
-          },
-          "What was framed, as bytes; forgets it.");
+      .def("take", &take, "What was framed, as bytes; forgets it.");
   module.def("write_frame", &write_frame, nb::arg("descriptor"), nb::arg("record"),
              "Writes one framed record to the descriptor.");
   module.def("frame", &frame_of, nb::arg("record"), "One record with its header and footer.");

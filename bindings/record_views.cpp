@@ -47,7 +47,7 @@ RecordViews::RecordViews(nb::handle records) {
 }
 
 void RecordViews::add_column(nb::handle column) {
-  std::pair<Array<std::uint8_t>, Array<std::int64_t>> parts;
+  Column& parts = columns_.emplace_back();
   if (!nb::try_cast(column, parts)) throw nb::type_error("a record must be bytes, not a tuple");
   const auto bytes = std::as_bytes(span_of(parts.first));
   const auto places = span_of(parts.second);

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "block.hpp"
 
@@ -25,10 +27,13 @@ class RecordViews {
   std::span<const std::span<const std::byte>> views() const noexcept { return views_; }
 
  private:
+  using Column = std::pair<Array<std::uint8_t>, Array<std::int64_t>>;  // data and offsets
+
   void add_column(nb::handle column);
 
   nb::object owner_;  // a Block, or a tuple that nobody else can change
   std::deque<BytesView> buffers_;
+  std::vector<Column> columns_;  // copies, where what was given is not as it has to be
   std::vector<std::span<const std::byte>> views_;
 };
 

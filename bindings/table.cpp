@@ -72,14 +72,15 @@ class Table {
  private:
   template <typename Scalar>
   std::span<const Scalar> hold(nb::object& object) {
+    // This one, and not the object: where that is of another type or not contiguous, it is a copy.
     const auto array = nb::cast<Array<Scalar>>(object);
-    holders_.append(object);
+    holders_.emplace_back(array);
     return span_of(array);
   }
 
   std::size_t rows_;
   std::vector<TableColumn> columns_;
-  nb::list holders_;
+  std::vector<nb::ndarray<nb::ro>> holders_;
 };
 
 }  // namespace

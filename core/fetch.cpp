@@ -114,8 +114,9 @@ std::optional<Fault> check_run(std::span<const Entry> entries, std::span<const s
                                std::span<const std::byte> found) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::size_t frame_bytes = static_cast<std::size_t>(entries[i].length) + kFrameOverhead;
-    // Never behind its end: a record that begins there comes after one that was cut.
-    const std::size_t skipped = entries[i].position - entries.front().position;
+    // A file that was cut may end in a record, or in the gap before one.
+    const std::size_t skipped =
+        std::min(entries[i].position - entries.front().position, found.size());
     const auto frame = found.subspan(skipped, std::min(frame_bytes, found.size() - skipped));
     if (const auto fault = check(frame, entries[i], picks[i])) return fault;
   }

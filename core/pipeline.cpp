@@ -163,7 +163,7 @@ class Pipeline::State {
   static std::invoke_result_t<Function> attempt(Function&& function) {
     try {
       return std::forward<Function>(function)();
-    } catch (const std::exception&) {
+    } catch (...) {  // of any kind: nothing may leave the thread
       return {};
     }
   }

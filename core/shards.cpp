@@ -11,6 +11,15 @@ namespace {
 // not much.
 constexpr std::uint64_t kBytesPerRead = 8192;
 
+// Whether a file is held in memory now. Where there is none for it, it is read as it was before.
+bool holds(ShardFile& file, const std::atomic<bool>& stopped) {
+  try {
+    return file.hold(stopped);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 Shards::Shards(std::vector<Shard> shards, const ShardsOptions& options)
@@ -44,7 +53,7 @@ std::shared_ptr<const ShardFile> Shards::open(std::size_t i, const std::atomic<b
   // Without the lock: on a network this can take a while, and others want their files.
   const auto file = std::make_shared<ShardFile>(shards_[i].path);
   if (file->state() != shards_[i].state) return nullptr;
-  const bool held = hold && file->hold(stopped);
+  const bool held = hold && holds(*file, stopped);
   const std::scoped_lock lock(mutex_);
   if (hold) held_[i] = {.tried = held || !stopped, .file = held ? file : nullptr};
   if (!is_held(i)) {

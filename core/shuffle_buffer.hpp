@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "philox.hpp"
@@ -23,8 +24,10 @@ class ShuffleBuffer {
     std::vector<std::uint64_t> slots;    // and where
   };
 
-  ShuffleBuffer(std::uint64_t capacity, std::uint64_t key, std::uint64_t stream) noexcept
-      : capacity_(capacity), random_(key, stream) {}
+  ShuffleBuffer(std::uint64_t capacity, std::uint64_t key, std::uint64_t stream)
+      : capacity_(capacity), random_(key, stream) {
+    if (capacity == 0) throw std::invalid_argument("a buffer has room for one element at least");
+  }
 
   std::uint64_t capacity() const noexcept { return capacity_; }
   std::size_t size() const noexcept { return held_; }

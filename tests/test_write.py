@@ -1226,3 +1226,40 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
         with pytest.raises(FileExistsError):
             tfreel.Writer(tmp_path / "a.tfrecord")
     assert os.listdir("/proc/self/fd") == before
+
+
+def test_write_many_holds_few_of_many_large_records(tmp_path: Path) -> None:
+    alive = most = 0
+
+    class Large(bytearray):
+        def __del__(self) -> None:
+            nonlocal alive
+            alive -= 1
+
+    def records(count: int, size: int) -> Iterator[bytearray]:
+        nonlocal alive, most
+        for _ in range(count):
+            alive += 1
+            most = max(most, alive)
+            yield Large(size)
+
+    with tfreel.Writer(tmp_path / "a") as out:
+        out.write_many(records(300, 300_000))
+        assert most <= 20
+        out.write_many({"x": record} for record in records(300, 300_000))
+        assert most <= 40
+        out.write_many(records(9_000, 10))
+    assert out.records_written == 9_600
+    assert most > 1_000
+
+
+def test_what_an_iterable_gave_before_it_failed_is_written(tmp_path: Path) -> None:
+    def records() -> Iterator[bytes]:
+        yield from (b"%d" % i for i in range(5_000))
+        raise KeyError("no more")
+
+    with tfreel.Writer(tmp_path / "a") as out:
+        with pytest.raises(KeyError, match="no more"):
+            out.write_many(records())
+        assert out.records_written == 5_000
+    assert list(tfreel.read(tmp_path / "a"))[-1] == b"4999"

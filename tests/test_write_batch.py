@@ -253,3 +253,27 @@ def test_one_block_holds_all_rows_however_large_they_get() -> None:
     assert len(block) == 500
     assert block.to_list() == [record for part in encode_columns(columns) for record in part.to_list()]
     assert len(encode_block({})) == 0
+
+
+def test_offsets_of_other_types_are_held_until_they_are_written() -> None:
+    values = np.arange(6)
+    columns = {
+        "a": tfreel.Ragged(values, np.array([0, 1, 3, 6], np.int32)),
+        "b": tfreel.Ragged(values[::-1], np.array([0, 4, 5, 6], np.int32)),
+        "c": tfreel.BytesColumn(np.frombuffer(b"a-b-c-", np.uint8)[::2], np.array([0, 1, 2, 3], np.int32)),
+    }
+    rows = [tfreel.decode(record) for record in encoded(columns)]
+    assert [row["a"].tolist() for row in rows] == [[0], [1, 2], [3, 4, 5]]
+    assert [row["b"].tolist() for row in rows] == [[5, 4, 3, 2], [1], [0]]
+    assert [row["c"] for row in rows] == [[b"a"], [b"b"], [b"c"]]
+
+
+def test_columns_of_records_that_do_not_lie_together_are_parsed() -> None:
+    records = [tfreel.encode({"x": i, "pad": bytes(1000)}) for i in range(3000)]
+    joined = np.frombuffer(b"".join(records), np.uint8)
+    offsets = np.concatenate([[0], np.cumsum([len(record) for record in records])])
+    wide = np.empty(2 * len(joined), np.uint8)
+    wide[::2] = joined
+    features = {"x": tfreel.FixedLenFeature([], "int64")}
+    for data, places in [(wide[::2], offsets), (joined, offsets.astype(np.int32)), (joined, offsets)]:
+        assert tfreel.parse([(data, places)], features)["x"].tolist() == list(range(3000))

@@ -127,6 +127,28 @@ TEST(fetch_past_the_end_of_the_file_is_a_truncated_record) {
   CHECK_EQ(fault.present + 10, fault.wanted);
 }
 
+TEST(a_run_that_ends_in_a_gap_between_records_is_a_truncated_record) {
+  const Indexed data;
+  const std::vector<std::uint64_t> picks{20, 40};
+  std::vector<Entry> entries;
+  for (const std::uint64_t pick : picks) {
+    entries.push_back({.offset = data.offsets[pick],
+                       .length = data.lengths[pick],
+                       .position = data.offsets[pick] - data.offsets[picks.front()],
+                       .checksum = data.checksums[pick]});
+  }
+  std::vector<std::byte> bytes(data.offsets[45] - data.offsets[20]);
+  const auto at = static_cast<long>(data.offsets[20]);
+  CHECK_EQ(std::fseek(data.file.get(), at, SEEK_SET), 0);
+  CHECK_EQ(std::fread(bytes.data(), 1, bytes.size(), data.file.get()), bytes.size());
+  const std::span<const std::byte> found(bytes);
+  CHECK(!check_run(entries, picks, found));
+  for (const std::uint64_t end : {data.offsets[21], data.offsets[30], data.offsets[40]}) {
+    const auto fault = check_run(entries, picks, found.first(end - data.offsets[20]));
+    CHECK(fault && fault->kind == FaultKind::truncated_body && fault->record == 40);
+  }
+}
+
 TEST(fetch_throws_on_a_pick_beyond_the_index) {
   const Indexed data;
   const auto shared = pool();

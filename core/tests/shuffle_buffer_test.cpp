@@ -37,6 +37,16 @@ std::vector<int> shuffled(std::uint64_t capacity, int count, std::size_t chunk) 
   return out;
 }
 
+TEST(shuffle_buffer_without_room_is_refused) {
+  bool refused = false;
+  try {
+    ShuffleBuffer(0, 1, 1);
+  } catch (const std::invalid_argument&) {
+    refused = true;
+  }
+  CHECK(refused);
+}
+
 TEST(shuffle_buffer_gives_every_element_once_and_the_same_order_for_any_chunks) {
   for (const std::uint64_t capacity : {1, 2, 7, 50, 1000}) {
     const auto expected = shuffled(capacity, 100, 1);

@@ -88,7 +88,7 @@ def build_core() -> None:
         "-G",
         "Ninja",
         ninja,
-        "-DTFREEL_SANITIZE=ON",
+        "-DTFREEL_SANITIZE=address,undefined",
     ]
     subprocess.run([*configure, *flags], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([tool("cmake"), "--build", BUILD / "core"], check=True)

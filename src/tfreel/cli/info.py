@@ -13,6 +13,7 @@ from tfreel.cli.options import all_option, paths_argument, quiet_option, sample_
 if TYPE_CHECKING:
     from tfreel import InferredFeatures
     from tfreel.cli.facts import Facts
+    from tfreel.records.read import OnCorrupt
     from tfreel.storage.dataset_folder import Folder
 
 _KEYS = {
@@ -95,16 +96,20 @@ def command(
 
 
 def _features(files: list[str], sample: int | None, progress: Any) -> tuple[InferredFeatures | None, str]:
-    """The features; none, and why, if the records have none or cannot be read."""
+    """The features, and what is wrong with the files; none, and why, if the records have none."""
     import tfreel
 
+    def looked(on_corrupt: OnCorrupt) -> InferredFeatures:
+        return tfreel.infer_features(files, sample=sample, on_corrupt=on_corrupt, progress=progress)
+
     try:
-        return tfreel.infer_features(files, sample=sample, progress=progress), ""
+        try:
+            return looked("raise"), ""
+        except tfreel.CorruptError:
+            return looked("skip"), _DAMAGED
     except tfreel.DecodeError as error:
         name = os.path.basename(error.path or "")
         return None, f"other records than Examples; the first is record {error.record} of {name}"
-    except tfreel.CorruptError:
-        return None, _DAMAGED
 
 
 def _features_dict(found: InferredFeatures | None) -> dict[str, Any]:
@@ -162,7 +167,8 @@ def _print_page(facts: Facts, folder: Folder | None, found: InferredFeatures | N
     page.add_column(overflow="fold")
     for title, text in [*facts.lines(), *(_folder_lines(folder) if folder else [])]:
         page.add_row(Text(title), Text(display(text)))
-    page.add_row(Text("holds"), Text(display(_holds(found) if found is not None else why)))
+    holds = [_holds(found)] if found is not None else []
+    page.add_row(Text("holds"), Text(display("; ".join([*holds, *([why] if why else [])]))))
     for sentence in found.conflicts if found else []:
         page.add_row(Text("conflict", style="yellow"), Text(display(sentence)))
     print_rich(page)

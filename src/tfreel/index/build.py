@@ -102,13 +102,13 @@ def made_indexes(
 
     work = _Build(format, force, progress if is_local(engine) else None)
     built = gathered(work, files, engine=engine, threads=threads, done=tell)
-    return [each.index for each in built]
+    return [each.made for each in built]
 
 
 class _Built(NamedTuple):
     """The path of an index, or why there is none; and how much was read to build it."""
 
-    index: str | CorruptError
+    made: str | CorruptError
     records: int = 0
     bytes: int = 0
 

@@ -8,7 +8,7 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tfreel.storage.paths import display
@@ -51,7 +51,7 @@ def labelling(labels: Labels, names: Sequence[str], *, below: int = 0) -> Labell
     if callable(labels):
         return lambda name: _given(labels(name))
     if isinstance(labels, Mapping):
-        return _by_table(labels, "the mapping of labels")
+        return TableLabels(labels, "the mapping of labels")
     if isinstance(labels, (str, os.PathLike)):
         return _told(os.fspath(labels), below)
     return lambda name: _by_word(name, labels)
@@ -67,7 +67,7 @@ def _told(text: str, below: int) -> Labelling:
         pattern = _pattern(text)
         return lambda name: _by_pattern(name, pattern)
     if os.path.isfile(text):
-        return _by_table(read_table(text), f"the table {display(text)!r}")
+        return TableLabels(read_table(text), f"the table {display(text)!r}")
     raise ValueError(
         f'labels={text!r} is neither "folder", "name:apple,orange", "regex:(.*)_" nor a table that exists'
     )
@@ -111,17 +111,34 @@ def _by_pattern(name: str, pattern: re.Pattern[str]) -> Label:
     )
 
 
-def _by_table(table: Mapping[str, object], what: str) -> Labelling:
-    """By the path of a file, its name, or its name without suffix: what the table has."""
+@dataclass(frozen=True, slots=True)
+class TableLabels:
+    """Labels by the path of a file, its name, or its name without suffix: what a table has.
 
-    def label_of(name: str) -> Label:
+    Attributes:
+        table: The labels.
+        what: What it is called.
+        used: The keys that files were found by.
+    """
+
+    table: Mapping[str, object]
+    what: str
+    used: set[str] = field(default_factory=set)
+
+    def __call__(self, name: str) -> Label:
         own = posixpath.basename(name)
         for key in (name, own, posixpath.splitext(name)[0], posixpath.splitext(own)[0]):
-            if key in table:
-                return Label(str(table[key]))
-        return Label(problem=f"{what} does not name it")
+            if key in self.table:
+                self.used.add(key)
+                return Label(str(self.table[key]))
+        return Label(problem=f"{self.what} does not name it")
 
-    return label_of
+    def absent(self) -> str | None:
+        """What to say of files in the table that were not asked for; None if there are none."""
+        others = [key for key in self.table if key not in self.used]
+        if not others:
+            return None
+        return f"{self.what} names {len(others):,} files that are not there, as {others[0]!r}"
 
 
 def read_table(path: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Literal, Self, TypeAlias
+from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 
 from tfreel import _core
 from tfreel.compression import Codec, codec_named
@@ -72,11 +72,20 @@ def read_from(path: str, start: Position, *, verify: bool = True, on_corrupt: On
     return reader
 
 
+class _Place(NamedTuple):
+    """Where a step begins."""
+
+    file: int
+    position: Position
+    files_completed: int
+
+
 class Reader(_core.BlockIterator):
     """The iterator that `tfreel.read` returns.
 
     It counts what it delivers, reports what was wrong, saves its state and goes on from a saved one. One
-    thread at a time may use it. It pickles as its files, options and position.
+    thread at a time may use it: another one that comes in between gets a RuntimeError. It pickles as its
+    files, options and position.
 
     Example:
         >>> with tfreel.Writer("numbers.tfrecord") as out:
@@ -128,12 +137,15 @@ class Reader(_core.BlockIterator):
         self.files_completed = files
         self.codec: Codec | None = None  # of the file read last
         self._report = Report()
+        self._step_from: _Place | None = None  # where the step began that is under way
 
     @property
     def records_produced(self) -> int:
         """Records delivered since the beginning, also across a saved state."""
         # Between two blocks the last one counts as a whole.
         of_block = self._block_size if self._block is None else self._taken
+        if self._step_from is not None:  # what it takes is not delivered yet
+            of_block = 0
         return self._delivered + of_block + self._long_records
 
     @property
@@ -145,6 +157,8 @@ class Reader(_core.BlockIterator):
         return report
 
     def _position(self) -> Position:
+        if self._step_from is not None:
+            return self._step_from.position
         block = self._block
         if block is not None and self._taken < len(block):
             return Position(int(block.offsets[self._taken]), block.first_record + self._taken)
@@ -152,6 +166,7 @@ class Reader(_core.BlockIterator):
 
     def reset(self) -> None:
         """Goes back to the beginning: counters to zero, faults forgotten."""
+        self._check_free()
         self.close()
         self._go_to(0, Position())
 
@@ -161,9 +176,16 @@ class Reader(_core.BlockIterator):
         """Called by the core when a block is used up."""
         if self._failure is not None:
             raise self._failure
+        try:
+            return self._found_block()
+        finally:
+            self._step_from = None
+
+    def _found_block(self) -> _core.Block | None:
         self._delivered, self._block_size = self._delivered + self._block_size, 0
         while self._file < len(self.files):
-            place = self._file, self._position(), self.files_completed
+            self._step_from = None
+            place = self._step_from = _Place(self._file, self._position(), self.files_completed)
             reported = None
             try:
                 found = self._step()
@@ -180,7 +202,7 @@ class Reader(_core.BlockIterator):
                 raise
             except BaseException as error:
                 # Ctrl-C may strike at any call, with something taken that nobody has seen.
-                self._go_back(*place, error)
+                self._go_back(place, error)
                 if reported is not None:
                     self.report.return_to(reported)
                 raise
@@ -194,17 +216,17 @@ class Reader(_core.BlockIterator):
                 error.filename = self.path
             raise
 
-    def _go_back(self, file: int, position: Position, files: int, error: BaseException) -> None:
+    def _go_back(self, place: _Place, error: BaseException) -> None:
         """Lets go of the file, to open it again where the last block that was delivered ended."""
         self._offer_file(None)
         if self._frames is not None:
             self._frames.close()
         self._frames = None
-        self._file = file
-        self._start = position
+        self._file = place.file
+        self._start = place.position
         self._block_size = 0
-        self.files_completed = files
-        if not isinstance(self.files[file], str) or self.files[file] == "-":
+        self.files_completed = place.files_completed
+        if not isinstance(self.files[place.file], str) or self.files[place.file] == "-":
             # A stream has no way back: to read on would be to leave out what was taken from it.
             interrupted = RuntimeError("the reader was interrupted in the middle of a stream")
             self._failure = error if isinstance(error, Exception) else interrupted
@@ -213,7 +235,7 @@ class Reader(_core.BlockIterator):
         """The records from here on in blocks: for callers that want no Python object per record."""
         if self._block is not None:
             self.close()
-        while (block := self._next_block()) is not None:
+        while (block := self._advance()) is not None:
             self._delivered += self._block_size  # handed over is delivered
             self._block_size = 0
             yield block
@@ -282,7 +304,10 @@ class Reader(_core.BlockIterator):
     @property
     def path(self) -> str:
         """The file that the last block came from; ``<stream>`` for an open file."""
-        source = self.files[self._file] if self._file < len(self.files) else ""
+        return self._path_of(self._file)
+
+    def _path_of(self, file: int) -> str:
+        source = self.files[file] if file < len(self.files) else ""
         return source if isinstance(source, str) else "<stream>"
 
     def _fingerprint(self) -> str:
@@ -290,20 +315,25 @@ class Reader(_core.BlockIterator):
         return hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the reader stands, as a small dict that JSON can hold."""
-        position = self._position()
+        """Where the reader stands, as a small dict that JSON can hold.
+
+        A handler of a signal may ask for it too, which finds the reader in the middle of a step.
+        """
+        self._check_free(by_others=True)
+        place = self._step_from or _Place(self._file, self._position(), self.files_completed)
+        path = self._path_of(place.file)
         state: dict[str, Any] = {
             "format": "tfreel-reader",
             "version": _STATE_VERSION,
             "files": len(self.files),
             "fingerprint": self._fingerprint(),
-            "file": self._file,
-            "path": os.path.basename(self.path),
-            "size": _size_of(self.path),
-            "offset": position.offset,
-            "record": position.record,
+            "file": place.file,
+            "path": os.path.basename(path),
+            "size": _size_of(path),
+            "offset": place.position.offset,
+            "record": place.position.record,
             "records_produced": self.records_produced,
-            "files_completed": self.files_completed,
+            "files_completed": place.files_completed,
         }
         return sealed(state)
 
@@ -314,6 +344,7 @@ class Reader(_core.BlockIterator):
             StateError: It is damaged, or was saved with other files.
         """
         file, position = self._checked(state)
+        self._check_free()
         self.close()
         self._go_to(file, position, records=state["records_produced"], files=state["files_completed"])
 
@@ -345,6 +376,7 @@ class Reader(_core.BlockIterator):
 
     def close(self) -> None:
         """Lets go of the open file; the next record opens it again."""
+        self._check_free()
         if self._frames is not None:
             start = self._position()
             records = self.records_produced

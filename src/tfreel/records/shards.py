@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -21,6 +22,7 @@ from tfreel.storage.paths import display, shard_name, split_suffix
 from tfreel.storage.places import exists, matching, named_like, remove, size_of
 from tfreel.storage.publish import forget_index, new_file, sync_directory
 from tfreel.storage.url import Url, place
+from tfreel.threads import renew_after_fork
 
 _MEMORY_BYTES = 1 << 26
 _SMALLEST_BUFFER_BYTES = 1 << 13
@@ -100,6 +102,8 @@ class ShardedWriter:
         self._open = True
         self._failure: Exception | None = None
         self._process = os.getpid()
+        self._lock = threading.RLock()  # which file is next is decided by one thread at a time
+        renew_after_fork(self)
         if not self._replace:
             self._refuse_existing()
         # Open from the beginning, for its lock: one writer at a time for one set, however it is cut up.
@@ -128,9 +132,8 @@ class ShardedWriter:
 
     def write(self, record: Record) -> None:
         """Adds one record, to the file whose turn it is."""
-        self._check_open()
         payload = as_bytes(record)
-        try:
+        with _Turn(self):
             if self._max_records is None and self._max_bytes is None:
                 self._writers[self._turn].write(payload)
                 self._turn = (self._turn + 1) % len(self._writers)
@@ -139,25 +142,17 @@ class ShardedWriter:
                 self._start_next()
             self._writers[-1].write(payload)
             self._filled_bytes += len(payload) + _FRAME_BYTES
-        except OSError as error:
-            self._give_up(error)
-            raise
 
     def write_many(self, records: Iterable[Record]) -> None:
         """Adds many records, faster than one by one."""
         for numbers, batch in batches(records):
-            if self._max_bytes is not None:
-                self._write_each(numbers, batch)
-                continue
-            self._check_open()
-            try:
-                if self._max_records is not None:
+            with _Turn(self):
+                if self._max_bytes is not None:
+                    self._write_each(numbers, batch)
+                elif self._max_records is not None:
                     self._fill_in_turn(numbers, batch, self._max_records)
                 else:
                     self._deal_out(numbers, batch)
-            except OSError as error:
-                self._give_up(error)
-                raise
 
     def write_block(self, block: _core.Block) -> None:
         """Adds the records of a block that a reader gave out."""
@@ -206,28 +201,25 @@ class ShardedWriter:
 
     def flush(self, *, sync: bool = False) -> None:
         """Hands everything written so far to the system; with ``sync`` returns when it is on the disk."""
-        self._check_open()
-        try:
+        with _Turn(self):
             for writer in self._writers[self._sealed :]:
                 writer.flush(sync=sync)
-        except OSError as error:
-            self._give_up(error)
-            raise
 
     def close(self) -> None:
         """Completes all files and gives them their names, the manifest last. Closing twice is fine."""
-        if not self._open:
-            if self._failure is not None:
-                raise self._failure
-            return
-        try:
-            for writer in self._writers[self._sealed :]:
-                writer._seal()
-            self._publish()
-        except BaseException as error:
-            self._give_up(error)
-            raise
-        self._open = False
+        with self._lock:
+            if not self._open:
+                if self._failure is not None:
+                    raise self._failure
+                return
+            try:
+                for writer in self._writers[self._sealed :]:
+                    writer._seal()
+                self._publish()
+            except BaseException as error:
+                self._give_up(error)
+                raise
+            self._open = False
 
     def _give_up(self, error: BaseException) -> None:
         """Remembers the first failure: a set that cannot be whole is no set."""
@@ -270,15 +262,20 @@ class ShardedWriter:
 
     def abort(self) -> None:
         """Removes what was written."""
-        if not self._open or self._process != os.getpid():
-            return
-        self._open = False
-        for abort in (*(writer.abort for writer in self._writers), self._manifest.abort):
-            with suppress(OSError):
-                abort()
-        for path in reversed(self._named):
-            with suppress(OSError):
-                remove(path)
+        with self._lock:
+            if not self._open or self._process != os.getpid():
+                return
+            self._open = False
+            for abort in (*(writer.abort for writer in self._writers), self._manifest.abort):
+                with suppress(OSError):
+                    abort()
+            for path in reversed(self._named):
+                with suppress(OSError):
+                    remove(path)
+
+    def after_fork(self) -> None:
+        """Gives the child a lock that nobody holds; to write is up to the parent."""
+        self._lock = threading.RLock()
 
     def _check_open(self) -> None:
         if self._failure is not None:
@@ -310,6 +307,31 @@ class ShardedWriter:
 
     def __repr__(self) -> str:
         return f"<tfreel.ShardedWriter of {display(self.path)!r}, {self.records_written} records written>"
+
+
+class _Turn:
+    """The right to write to an open set, of one thread at a time. A failure of the system ends the set."""
+
+    __slots__ = ("_lock", "_writer")
+
+    def __init__(self, writer: ShardedWriter) -> None:
+        self._writer = writer
+        self._lock = writer._lock
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        try:
+            self._writer._check_open()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        try:
+            if isinstance(error, OSError):
+                self._writer._give_up(error)
+        finally:
+            self._lock.release()
 
 
 def files_of_set(path: str) -> list[str]:

@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,7 +41,9 @@ Mode: TypeAlias = Literal["x", "w", "a"]
 
 _BUFFER_BYTES = 1 << 18
 _LARGE_BYTES = 1 << 15  # from here on a copy costs more than a system call
+_FEWEST_AT_ONCE = 16
 _RECORDS_AT_ONCE = 4096
+_BYTES_AT_ONCE = 1 << 20
 _INTERRUPTED = "the writer was interrupted in the middle of a write; its file will not appear"
 
 
@@ -99,6 +102,8 @@ class Writer:
     def _begin(
         self, file: Target, path: str, codec: Codec, level: int | None, buffer_bytes: int = _BUFFER_BYTES
     ) -> None:
+        # Whoever finds the buffer full, or taken, waits here. What fits into it needs no lock.
+        self._lock = threading.RLock()
         self.path = path
         self.records_written = 0
         self._file: Target | None = file
@@ -152,9 +157,10 @@ class Writer:
         taken = 0
         while taken < len(records):
             before = taken
-            self._check_usable()
-            taken = self._frames.append_many(records, taken, encoder)
-            self.records_written += taken - before
+            with self._lock:
+                self._check_usable()
+                taken = self._frames.append_many(records, taken, encoder)
+                self.records_written += taken - before
             if taken < len(records):
                 try:
                     self.write(records[taken])
@@ -175,17 +181,18 @@ class Writer:
             >>> list(tfreel.read("copy.tfrecord.gz"))
             [b'one', b'two', b'three']
         """
-        self._check_usable()
-        self._drain()
-        if (descriptor := self._direct_descriptor) >= 0:
-            try:
-                block.write_to(descriptor, to_disk=getattr(self._file, "durable", False))
-            except OSError as error:
-                self._fail(error)
-        else:
-            with _Sticky(self):
-                self._put(block.frames())
-        self.records_written += len(block)
+        with self._lock:
+            self._check_usable()
+            self._drain()
+            if (descriptor := self._direct_descriptor) >= 0:
+                try:
+                    block.write_to(descriptor, to_disk=getattr(self._file, "durable", False))
+                except OSError as error:
+                    self._fail(error)
+            else:
+                with _Sticky(self):
+                    self._put(block.frames())
+            self.records_written += len(block)
 
     def write_batch(self, columns: Columns) -> None:
         """Adds the rows of columns, each as an Example.
@@ -211,17 +218,19 @@ class Writer:
 
     def _write_past(self, record: bytes | bytearray | memoryview) -> None:
         """Adds a record for which the buffer has no room left, or never has."""
-        self._drain()
-        if len(record) < _LARGE_BYTES and self._append(record):
-            return
-        if (descriptor := self._direct_descriptor) >= 0:
-            try:
-                _core.write_frame(descriptor, record)
-            except OSError as error:
-                self._fail(error)
-        else:
-            with _Sticky(self):
-                self._put(_core.frame(record))
+        with self._lock:
+            self._check_usable()  # another thread may have had its turn
+            self._drain()
+            if len(record) < _LARGE_BYTES and self._append(record):
+                return
+            if (descriptor := self._direct_descriptor) >= 0:
+                try:
+                    _core.write_frame(descriptor, record)
+                except OSError as error:
+                    self._fail(error)
+            else:
+                with _Sticky(self):
+                    self._put(_core.frame(record))
 
     # Bytes out ----------------------------------------------------------------------------------------------
 
@@ -257,13 +266,14 @@ class Writer:
         The file still appears under its name only at the end. After a crash, `tfreel.repair` gets what was
         flushed out of the temporary file.
         """
-        self._check_usable()
-        self._drain()
-        with _Sticky(self):
-            if self._deflater is not None:
-                self._send(self._deflater.flush())
-            if self._file is not None:
-                self._file.sync() if sync else self._file.flush()
+        with self._lock:
+            self._check_usable()
+            self._drain()
+            with _Sticky(self):
+                if self._deflater is not None:
+                    self._send(self._deflater.flush())
+                if self._file is not None:
+                    self._file.sync() if sync else self._file.flush()
 
     # Life ---------------------------------------------------------------------------------------------------
 
@@ -273,10 +283,11 @@ class Writer:
         Raises:
             OSError: Something failed, now or before. There is no file then, or the old one as it was.
         """
-        if self._refuse is _closed:
-            return
-        self._seal()
-        self._publish()
+        with self._lock:
+            if self._refuse is _closed:
+                return
+            self._seal()
+            self._publish()
 
     def _seal(self) -> None:
         """Writes all that is left to write."""
@@ -297,10 +308,11 @@ class Writer:
 
     def abort(self) -> None:
         """Removes what was written, as if the writer had never been opened."""
-        file = self._file
-        if file is not None:
-            self._retire(_closed)
-            file.abort()
+        with self._lock:
+            file = self._file
+            if file is not None:
+                self._retire(_closed)
+                file.abort()
 
     def _retire(self, refuse: Callable[[object], NoReturn]) -> None:
         """Makes every further use an error."""
@@ -523,10 +535,33 @@ def batches(records: Iterable[Record]) -> Iterator[tuple[range, list[Record]]]:
         yield range(len(records)), records
         return
     iterator = iter(records)
-    first = 0
-    while batch := list(islice(iterator, _RECORDS_AT_ONCE)):
-        yield range(first, first + len(batch)), batch
+    first, size = 0, _FEWEST_AT_ONCE
+    while True:
+        batch: list[Record] = []
+        failure = None
+        try:
+            batch.extend(islice(iterator, size))
+        except BaseException as error:  # noqa: BLE001 - raised below, when those before it are written
+            failure = error
+        if batch:
+            yield range(first, first + len(batch)), batch
+        if failure is not None:
+            raise failure
+        if len(batch) < size:
+            return
         first += len(batch)
+        size = min(4 * size, _RECORDS_AT_ONCE, 1 + _BYTES_AT_ONCE // (1 + _bytes_of(batch[-1])))
+
+
+def _bytes_of(record: object) -> int:
+    """About the size of a record, or of a row."""
+    if isinstance(record, Mapping):
+        return sum(map(_bytes_of, record.values()))
+    if isinstance(record, (list, tuple)):
+        return len(record) * (_bytes_of(record[0]) if record else 0)
+    if isinstance(record, (str, bytes, bytearray)):
+        return len(record)
+    return int(getattr(record, "nbytes", 16))
 
 
 def note_number(error: Exception, number: int) -> None:
@@ -553,6 +588,7 @@ _open_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 def _disown_writers() -> None:
     for writer in list(_open_writers):
+        writer._lock = threading.RLock()  # the thread that had it is not in the child
         writer._retire(_forked)
 
 

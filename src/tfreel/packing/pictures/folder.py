@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tfreel.features.kinds import FixedLenFeature
-from tfreel.packing.labels import Labels, class_ids, labelling
+from tfreel.packing.labels import Labels, TableLabels, class_ids, labelling
 from tfreel.packing.pictures.picture import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
 from tfreel.packing.pictures.splits import listed_splits, split_folders, split_lists
 from tfreel.packing.source import Item, Remark, digest
@@ -81,6 +81,8 @@ class ImageFolder(PictureListing):
             names = [name for name in names if splits[name] is not None]
         label_of = labelling(options.labels, names, below=1 if folders else 0)
         found = {name: label_of(name) for name in names}
+        if isinstance(label_of, TableLabels) and (absent := label_of.absent()) is not None:
+            self.notes.append(absent)
         self.classes = class_ids((label.name for label in found.values()), options.classes)
         self._ids = {label: number for number, label in self.classes.items()}
         self.items = [
