@@ -274,8 +274,11 @@ def test_a_broken_pipe_is_silence(endless: Path, sound: Path) -> None:
     ],
     ids=lambda command: " ".join(command),
 )
-def test_ctrl_c_ends_a_command_at_once_and_leaves_nothing(
-    command: list[str], endless: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("number", "code", "told"), [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")]
+)
+def test_a_signal_ends_a_command_at_once_and_leaves_nothing(
+    command: list[str], number: int, code: int, told: bytes, endless: Path, tmp_path: Path
 ) -> None:
     process = subprocess.Popen(
         [*PROGRAM, *(word.format(endless) for word in command)],
@@ -284,10 +287,10 @@ def test_ctrl_c_ends_a_command_at_once_and_leaves_nothing(
         stderr=subprocess.PIPE,
     )
     wait_until_open(process, endless)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     start = time.monotonic()
     out, errors = process.communicate(timeout=30)
-    assert (process.returncode, out, errors) == (130, b"", b"tfreel: interrupted\n")
+    assert (process.returncode, out, errors) == (code, b"", b"tfreel: %s\n" % told)
     assert time.monotonic() - start < 2  # a tenth of that, on a machine with nothing else to do
     assert os.listdir(tmp_path) == []
     assert not os.path.exists(f"{endless}.tfreel-index")

@@ -456,3 +456,18 @@ def test_sets_in_a_store_are_scanned_divided_and_counted(memory: Any, indexed: b
     assert tfreel.scan("memory://sets/s-*.tfrecord", where="n < 10").count() == 10
     told = profile.stats("memory://sets/s-*.tfrecord")
     assert (told.records, told.features["n"].numbers.max) == (1000, 999)
+
+
+def test_what_cannot_become_an_object_is_refused_and_nothing_lands_here(memory: Any, tmp_path: Path) -> None:
+    tfreel.save("memory://box/a.tfrecord", [{"a": 1}])
+    before = os.listdir(".")
+    tfreel.unpack("memory://box/a.tfrecord", "memory://box/out.csv")
+    assert memory.cat("/box/out.csv") == b"a\n1\n"
+    assert (
+        CliRunner()
+        .invoke(main, ["stats", "memory://box/a.tfrecord", "--html", "memory://box/r.html"])
+        .exit_code
+        == 0
+    )
+    assert memory.cat("/box/r.html").startswith(b"<!doctype html>")
+    assert os.listdir(".") == before

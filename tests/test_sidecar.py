@@ -771,3 +771,15 @@ def test_a_killed_build_leaves_no_half_index_under_the_final_name(
     # What it left behind does not keep the next one from its work.
     tfreel.build_index(path)
     assert list(tfreel.open(path, index="require")) == RECORDS
+
+
+def test_an_index_that_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
+    for name, make in {
+        "a": lambda path: os.mkfifo(path),
+        "b": lambda path: os.symlink("/dev/zero", path),
+    }.items():
+        path = tmp_path / f"{name}.tfrecord"
+        tfreel.save(path, [{"x": 1}])
+        make(f"{path}.tfreel-index")
+        with pytest.raises(OSError, match=r"a FIFO|a character device"):
+            tfreel.open(path)

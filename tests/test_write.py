@@ -1263,3 +1263,21 @@ def test_what_an_iterable_gave_before_it_failed_is_written(tmp_path: Path) -> No
             out.write_many(records())
         assert out.records_written == 5_000
     assert list(tfreel.read(tmp_path / "a"))[-1] == b"4999"
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for mode in ("x", "w"):
+        with pytest.raises(OSError, match=r"exists already|is no regular file, and is not replaced"):
+            tfreel.Writer(tmp_path / "pipe", mode=mode)  # type: ignore[arg-type]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("suffix", [".zst", ".bz2", ".xz", ".LZ4", ".zip"])
+def test_a_suffix_of_another_compression_is_refused(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(ValueError, match=f"compressed by gzip or zlib, not as {suffix.lower()}"):
+        tfreel.Writer(tmp_path / f"a.tfrecord{suffix}")
+    with pytest.raises(ValueError, match="compressed by gzip or zlib"):
+        tfreel.ShardedWriter(tmp_path / f"a.tfrecord{suffix}", shards=2)
+    assert os.listdir(tmp_path) == []
+    tfreel.Writer(tmp_path / f"a.tfrecord{suffix}", compression="none").close()

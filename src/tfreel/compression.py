@@ -7,11 +7,13 @@ joined to another, not what it was said to be.
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
 from tfreel import _core
+from tfreel.storage.paths import display
 
 if TYPE_CHECKING:
     from tfreel.storage.files import LocalFile
@@ -20,6 +22,10 @@ Codec: TypeAlias = Literal["none", "gzip", "zlib"]
 
 _CODECS: dict[str, Codec] = {"none": "none", "": "none", "gzip": "gzip", "zlib": "zlib"}
 _SUFFIXES: dict[str, Codec] = {".gz": "gzip", ".gzip": "gzip", ".zlib": "zlib", ".zz": "zlib"}
+
+_OTHER_SUFFIXES = frozenset(
+    {".zst", ".zstd", ".bz2", ".xz", ".lzma", ".lz4", ".br", ".snappy", ".sz", ".zip"}
+)
 
 _CHUNK_BYTES = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b\x08"
@@ -40,6 +46,18 @@ def codec_named(name: str) -> Codec:
         return _CODECS[name.lower()]
     except (KeyError, AttributeError):
         raise ValueError(f'unknown compression {name!r}: expected "none", "gzip" or "zlib"') from None
+
+
+def codec_to_write(path: str) -> Codec:
+    """The codec of a new file, by the suffix of its path.
+
+    Raises:
+        ValueError: The suffix promises what no reader of TFRecords knows.
+    """
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in _OTHER_SUFFIXES:
+        raise ValueError(f"{display(path)}: TFRecords are compressed by gzip or zlib, not as {suffix}")
+    return codec_for_path(path)
 
 
 def codec_for_path(path: str) -> Codec:

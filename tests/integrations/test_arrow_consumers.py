@@ -468,3 +468,25 @@ def test_batches_in_which_a_column_has_nothing_are_of_the_type_of_the_others(tmp
     late = tfreel.Dataset(tmp_path / "a").map(lambda row: made(row, 0))
     with pytest.raises(tfreel.FeatureError, match="'text' is float in the first records, but not in all"):
         tfreel.unpack(late, tmp_path / "late.parquet", columns=["n", "text"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pa.table({"a": [[9], [8]], "x": [[1], [2, None, 3]]}),
+        lambda: pa.table({"a": [[9], [8]], "x": [["a"], ["b", None]]}),
+        lambda: pa.table({"a": [[9], [8]], "x": [[[1]], [[2], None]]}),
+        lambda: pl.DataFrame({"a": [[9], [8]], "x": [[1.0], [2.0, None]]}),
+        lambda: pd.DataFrame({"a": [9, 8], "x": [np.float32([1]), np.float32([2, np.nan, 3])]}),
+    ],
+)
+def test_null_among_the_values_of_a_row_is_refused_and_moves_nothing_up(make: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="column 'x' holds null among the values of row 1"):
+        tfreel.save(tmp_path / "a.tfrecord", make())
+    assert list(tmp_path.iterdir()) == []
+    tfreel.save(tmp_path / "a.tfrecord", pa.table(make())[:1] if isinstance(make(), pa.Table) else make()[:1])
+
+
+def test_python_objects_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="column 'x': it holds Python objects"):
+        tfreel.save(tmp_path / "a.tfrecord", pl.DataFrame({"x": pl.Series([object()])}))

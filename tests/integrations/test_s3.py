@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -368,3 +369,81 @@ def test_of_drivers_that_publish_at_the_same_time_the_last_one_wins(client: Any)
     assert len(found) == 3
     assert len(set(found)) == 1
     assert not [key for key in keys(client) if "part-" in key or "decision" in key]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "npz", "parquet", "tar"])
+def test_records_are_unpacked_into_a_bucket(client: Any, kind: str, tmp_path: Path) -> None:
+    tfreel.save("s3://bucket/a.tfrecord", [{"label": i, "image": b"\x89PNG"} for i in range(20)])
+    here = tmp_path / f"a.{kind}"
+    tfreel.unpack("s3://bucket/a.tfrecord", here)
+    tfreel.unpack("s3://bucket/a.tfrecord", f"s3://bucket/out/a.{kind}")
+    found = client.get_object(Bucket="bucket", Key=f"out/a.{kind}")["Body"].read()
+    assert found == here.read_bytes()
+    with pytest.raises(FileExistsError):
+        tfreel.unpack("s3://bucket/a.tfrecord", f"s3://bucket/out/a.{kind}")
+    with pytest.raises(ValueError, match=r"a store takes a \.tar of it"):
+        tfreel.unpack("s3://bucket/a.tfrecord", "s3://bucket/folder/")
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_records_in_a_bucket_are_packed(client: Any, suffix: str, tmp_path: Path) -> None:
+    source = f"s3://bucket/a.tfrecord{suffix}"
+    rows = [{"x": i} for i in range(500)]
+    tfreel.save(source, rows)
+    report = tfreel.pack(source, tmp_path / "out", split={"train": 0.9, "test": 0.1})
+    assert report.written == 500
+    assert sorted(tfreel.read(tmp_path / "out")) == sorted(map(tfreel.encode, rows))
+    tfreel.pack("s3://bucket/a.*", "s3://bucket/again", shuffle=False)
+    assert list(tfreel.read("s3://bucket/again")) == list(map(tfreel.encode, rows))
+
+
+def test_a_bucket_that_is_not_there_is_called_so(client: Any) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no such bucket"):
+        tfreel.save("s3://nobody/a.tfrecord", [{"a": 1}])
+
+
+@pytest.mark.parametrize("endpoint", ["", "localhost:9000", "http:///"])
+def test_an_endpoint_that_is_no_url_is_an_error_in_words(
+    endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**SETTINGS, "AWS_ENDPOINT_URL": endpoint}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match="AWS_ENDPOINT_URL must be a URL, as http://localhost:9000 is one"):
+        tfreel.open("s3://elsewhere/a.tfrecord")
+
+
+def test_ctrl_c_ends_an_upload_and_no_object_appears(
+    client: Any, server: tuple[str, Requests], tmp_path: Path
+) -> None:
+    url, requests = server
+    begun = threading.Event()
+    ended = threading.Event()
+
+    def wait(method: str, path: str) -> bool:
+        if method == "PUT" and "partNumber" in path:
+            begun.set()
+            ended.wait(30)
+        return False
+
+    requests.fails = wait
+    program = (
+        "import os, tfreel\n"
+        "with tfreel.Writer('s3://bucket/large.tfrecord') as out:\n"
+        "    for _ in range(9): out.write(os.urandom(10_000_000))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, **SETTINGS, "AWS_ENDPOINT_URL": url, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+    )
+    assert begun.wait(60)
+    process.send_signal(signal.SIGINT)
+    try:
+        assert process.wait(10) != 0
+    finally:
+        ended.set()
+    assert process.stderr is not None
+    with process.stderr as errors:
+        assert b"KeyboardInterrupt" in errors.read()
+    assert "large.tfrecord" not in keys(client)
+    assert os.listdir(tmp_path) == []

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 import tfreel
 from tfreel.adapters import duckdb as tfreel_duckdb
-from tfreel.adapters.duckdb import prepare, sql
+from tfreel.adapters.duckdb import Reading, prepare, sql
 from tfreel.adapters.duckdb_plan import planned
 from tfreel.cli import main
 
@@ -262,4 +262,43 @@ def test_what_is_wrong_with_a_query_is_said_in_one_line_and_without_what_it_was_
 
 def test_the_examples_run() -> None:
     assert doctest.testmod(tfreel_duckdb, extraglobs={"tfreel": tfreel}).failed == 0
-    assert prepare("select 1", text=True, external=False, on_corrupt="raise").reading.failures == []
+    reading = Reading()
+    prepare("select 1", text=True, external=False, on_corrupt="raise", sample=10, reading=reading)
+    assert reading.failures == []
+
+
+def test_a_feature_that_a_record_far_behind_lacks_is_null_there() -> None:
+    tfreel.save("late.tfrecord", [{"i": i, **({} if i == 2500 else {"a": i})} for i in range(3000)])
+    result = run("select count(*) as n, count(a) as some, max(a) as most from 'late.tfrecord'")
+    assert json.loads(result.stdout) == {"n": 3000, "some": 2999, "most": 2999}
+    assert sql("select count(a) from 'late.tfrecord'", sample=None).fetchall() == [(2999,)]
+    with pytest.raises(duckdb.Error, match="feature 'a' is missing in record 2500"):
+        sql("select count(a) from 'late.tfrecord'").fetchall()
+
+
+def test_text_that_is_none_further_behind_is_told_with_what_helps() -> None:
+    tfreel.save("late.tfrecord", [{"s": b"\xff\xfe" if i == 2500 else b"text"} for i in range(3000)])
+    result = run("select max(s) as s from 'late.tfrecord'")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("are none in another record; --bytes takes nothing for text\n")
+    assert run("select count(*) as n from 'late.tfrecord'", "--bytes").exit_code == 0
+
+
+def test_times_with_a_zone_are_answered() -> None:
+    result = run("select timestamptz '2020-01-01 00:00:00+02' as t")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["t"].startswith(("2019-12-31", "2020-01-01"))
+
+
+def test_ctrl_c_in_the_middle_of_reading_is_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tfreel_duckdb._Stream, "_renamed", interrupted)
+    connection = duckdb.connect()
+    reading = Reading()
+    table = tfreel_duckdb._Stream(tfreel.scan("a-0.tfrecord"), {}, reading)
+    with pytest.raises(KeyboardInterrupt):
+        list(table._batches())
+    assert [type(failure) for failure in reading.failures] == [KeyboardInterrupt]
+    connection.close()

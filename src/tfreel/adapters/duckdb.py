@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,12 @@ _NOT_DECODED = "tfreel did not expect this column to be needed"
 
 
 def sql(
-    query: str, *, text: bool = True, external: bool = False, on_corrupt: OnCorrupt = "raise"
+    query: str,
+    *,
+    text: bool = True,
+    external: bool = False,
+    on_corrupt: OnCorrupt = "raise",
+    sample: int | None = 1000,
 ) -> duckdb.DuckDBPyRelation:
     """What DuckDB answers to a query over TFRecord files, as a relation of DuckDB.
 
@@ -56,6 +62,8 @@ def sql(
         external: Let the query read and write other files too, in any statement: ``COPY … TO``, ``read_csv``.
             Otherwise DuckDB can reach nothing outside, whatever the query says.
         on_corrupt: As in `tfreel.read`.
+        sample: How many records to find the features by, as in `tfreel.infer_features`; None for all, where
+            a feature is absent or longer only in records further behind.
 
     Raises:
         ValueError: It is not one SELECT statement.
@@ -67,8 +75,10 @@ def sql(
         >>> tfreel.adapters.duckdb.sql(query).fetchall()
         [(0, 1, 'a'), (1, 2, 'c')]
     """
-    prepared = prepare(query, text=text, external=external, on_corrupt=on_corrupt)
-    return prepared.connection.sql(query)
+    connection = prepare(
+        query, text=text, external=external, on_corrupt=on_corrupt, sample=sample, reading=Reading()
+    )
+    return connection.sql(query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ class Reading:
         reports: What was read, and passed over.
     """
 
-    failures: list[Exception] = field(default_factory=list)
+    failures: list[BaseException] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
 
     @property
@@ -89,23 +99,17 @@ class Reading:
         return any(report.fault_count for report in self.reports)
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A connection that has the tables of a query, and what is to be known of reading them."""
-
-    connection: duckdb.DuckDBPyConnection
-    reading: Reading
-
-
-def prepare(query: str, *, text: bool, external: bool, on_corrupt: OnCorrupt) -> Prepared:
-    """Makes tables of the files that a query names. Its arguments are those of `sql`."""
+def prepare(
+    query: str, *, text: bool, external: bool, on_corrupt: OnCorrupt, sample: int | None, reading: Reading
+) -> duckdb.DuckDBPyConnection:
+    """A connection with tables of the files that a query names. Its arguments are those of `sql`."""
     connection = duckdb.connect(config=_settings(external=external))
     statements = connection.extract_statements(query)
     if len(statements) != 1 or (not external and statements[0].type != duckdb.StatementType.SELECT):
         raise ValueError("the query must be one SELECT statement")
-    reading = Reading()
     names = sorted(filter(_is_files, _table_names(connection, query)))
-    tables = [_Table.of(i, name, on_corrupt, reading, text=text) for i, name in enumerate(names)]
+    look = partial(infer_features, sample=sample, on_corrupt=on_corrupt)
+    tables = [_Table.of(i, name, look, on_corrupt, reading, text=text) for i, name in enumerate(names)]
     for table in tables:
         table.show_to(connection, table.scan, table.scan.columns)
     plan = _plan_of(connection, query) if tables else Plan()
@@ -115,7 +119,7 @@ def prepare(query: str, *, text: bool, external: bool, on_corrupt: OnCorrupt) ->
         for condition in plan.conditions_of(table.number, table.whole_numbers()):
             narrow = narrow.where(condition)
         table.show_to(connection, narrow, columns)
-    return Prepared(connection, reading)
+    return connection
 
 
 def _settings(*, external: bool) -> dict[str, Any]:
@@ -181,8 +185,9 @@ class _Stream:
         self.reading.reports.append(batches.report)
         try:
             yield from map(self._renamed, with_warning(batches))
-        except Exception as error:
-            self.reading.failures.append(error)
+        except BaseException as error:  # Ctrl-C too, of which DuckDB makes an error of its own
+            if not isinstance(error, GeneratorExit):
+                self.reading.failures.append(error)
             raise
 
 
@@ -207,9 +212,18 @@ class _Table:
     texts: frozenset[str]
 
     @classmethod
-    def of(cls, number: int, name: str, on_corrupt: OnCorrupt, reading: Reading, *, text: bool) -> _Table:
+    def of(
+        cls,
+        number: int,
+        name: str,
+        look: Callable[[str], InferredFeatures],
+        on_corrupt: OnCorrupt,
+        reading: Reading,
+        *,
+        text: bool,
+    ) -> _Table:
         """The table for a name in a query."""
-        found = infer_features(name, on_corrupt=on_corrupt)
+        found = look(name)
         lists = found.sequence_features
         table = scan(name, features=dict(found), sequence_features=lists or None, on_corrupt=on_corrupt)
         first = [name for name, column in table.empty.items() if _is_single_number(column)]

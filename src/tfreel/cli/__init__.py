@@ -108,8 +108,9 @@ class _Program(click.Group):
         Raises:
             SystemExit: Always, with the exit code.
         """
-        from tfreel.cli.failures import concluded
+        from tfreel.cli.failures import concluded, heed_termination
 
+        heed_termination()
         run = super().main
         sys.exit(concluded(lambda: run(*args, **{**extra, "prog_name": "tfreel", "standalone_mode": False})))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +15,7 @@ import click
 BAD_DATA = 1
 BAD_USAGE = 2
 INTERRUPTED = 130
+TERMINATED = 143
 BROKEN_PIPE = 141
 
 # The library's advice is for people who write Python. This is what it means here.
@@ -117,6 +120,32 @@ def _system_words(error: OSError) -> str:
     return f"{where}: {error.strerror}"
 
 
+class Terminated(KeyboardInterrupt):
+    """What ``timeout``, ``docker stop`` and the like say: to end as Ctrl-C does, and leave nothing behind."""
+
+
+def heed_termination() -> None:
+    """Has the program end by an exception when it is told to, and not on the spot."""
+    own = os.getpid()
+
+    def end(number: int, _: object) -> None:
+        if os.getpid() == own:
+            raise Terminated
+        signal.signal(number, signal.SIG_DFL)  # a child, which has nothing to put in order
+        os.kill(os.getpid(), number)
+
+    if threading.current_thread() is threading.main_thread():  # others may not
+        signal.signal(signal.SIGTERM, end)
+
+
+def _stopped(error: BaseException) -> int:
+    if isinstance(error, Terminated):
+        tell("terminated")
+        return TERMINATED
+    tell("interrupted")
+    return INTERRUPTED
+
+
 def guarded(work: Callable[[], object]) -> int:
     """Runs a command. Gives its exit code, whatever happens; usage errors are left to `concluded`."""
     try:
@@ -126,9 +155,8 @@ def guarded(work: Callable[[], object]) -> int:
                 sys.stdout.flush()  # now, while a full disk can still be told
     except (click.ClickException, click.exceptions.Exit):
         raise
-    except KeyboardInterrupt:
-        tell("interrupted")
-        return INTERRUPTED
+    except KeyboardInterrupt as error:
+        return _stopped(error)
     except BrokenPipeError:
         return _ended_by_reader()
     except Exception as error:
@@ -149,9 +177,8 @@ def concluded(run: Callable[[], object]) -> int:
     except click.ClickException as error:
         tell(_one_line(error.format_message()))
         return BAD_USAGE
-    except (click.Abort, KeyboardInterrupt):  # before any command had begun
-        tell("interrupted")
-        return INTERRUPTED
+    except (click.Abort, KeyboardInterrupt) as error:  # before any command had begun
+        return _stopped(error)
     except SystemExit:  # how click ends when the reader of a help page went away
         return _ended_by_reader()
     except OSError as error:  # a help page that cannot be written

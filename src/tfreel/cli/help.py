@@ -11,8 +11,8 @@ from click.core import ParameterSource
 EXIT_CODES = {
     "0": "All is well.",
     "1": "The data is bad: damaged, cut off, or not what its index or manifest says.",
-    "2": "You or the machine: wrong usage, a missing file, no permission, a full disk.",
-    "130": "Interrupted. (141: whoever read our output went away.)",
+    "2": "Wrong usage, or the system refused: a missing file, no permission, a full disk.",
+    "130": "Interrupted. (143: terminated; 141: nobody reads the output any more.)",
 }
 
 

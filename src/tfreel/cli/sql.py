@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,13 +14,18 @@ from tfreel.cli.help import Command
 from tfreel.cli.options import format_options, on_corrupt_option
 
 if TYPE_CHECKING:
+    from tfreel.adapters.duckdb import Reading
     from tfreel.cli.output import Column, Format
 
 _ROWS_AT_ONCE = 1000
+_SAMPLE = 1000
 
 _HINTS = {
     "Catalog Error: Table": "; a file goes in single quotes, as in from 'train.tfrecord'",
     "Permission Error": "; --external lets a query read other files",
+    "Conversion Error: Failure in decode": "bytes that a sample showed to be text are none in another record;"
+    " --bytes takes nothing for text",
+    "Invalid Input Error: Required module 'pytz'": "times with a zone need a package: pip install pytz",
 }
 
 
@@ -48,36 +54,66 @@ def command(query: str, as_bytes: bool, external: bool, on_corrupt: Any, output_
     A file, glob, shard pattern or folder in single quotes is a table, with a column for each feature. What
     the query does not need is not decoded. DuckDB answers it: pip install 'tfreel[duckdb]'.
     """
-    import duckdb  # after ours, which says how to get it
-
+    import tfreel
     from tfreel.adapters.duckdb import Reading, prepare
-    from tfreel.cli.output import Rows
+
+    def asked(sample: int | None, reading: Reading) -> tuple[Any, list[Any]]:
+        with _our_errors(reading):
+            connection = prepare(
+                query,
+                text=not as_bytes,
+                external=external,
+                on_corrupt=on_corrupt,
+                sample=sample,
+                reading=reading,
+            )
+            answer = connection.execute(query)
+            return answer, answer.fetchmany(_ROWS_AT_ONCE)
 
     reading = Reading()
     try:
-        prepared = prepare(query, text=not as_bytes, external=external, on_corrupt=on_corrupt)
-        reading = prepared.reading
-        answer = prepared.connection.execute(query)
-        keys = _unique(column[0] for column in answer.description)
-        narrow = [str(column[1]).startswith("FLOAT") for column in answer.description]
-        with Rows([_column(key) for key in keys], output_format) as rows:
-            while some := answer.fetchmany(_ROWS_AT_ONCE):
-                for row in some:
-                    values = [_plain(value, short) for value, short in zip(row, narrow, strict=True)]
-                    if rows.format == "csv":
-                        values = [_in_a_cell(value) for value in values]
-                    rows.add(dict(zip(keys, values, strict=True)))
+        answer, first = asked(_SAMPLE, reading)
+    except tfreel.FeatureError:  # a record is not as the sample made believe: look at all of them
+        reading = Reading()
+        answer, first = asked(None, reading)
+    with _our_errors(reading):
+        _print(answer, first, output_format)
+    return 1 if reading.damaged else 0
+
+
+@contextmanager
+def _our_errors(reading: Reading) -> Iterator[None]:
+    """Has errors of reading come out as they were: DuckDB passes on only their text."""
+    import duckdb
+
+    try:
+        yield
     except duckdb.Error as error:
-        if reading.failures:  # ours, which DuckDB has only the text of
+        if reading.failures:
             raise reading.failures[0] from None
         raise ValueError(_in_a_line(str(error))) from None
-    return 1 if reading.damaged else 0
+
+
+def _print(answer: Any, some: list[Any], output_format: Format | None) -> None:
+    from tfreel.cli.output import Rows
+
+    keys = _unique(column[0] for column in answer.description)
+    narrow = [str(column[1]).startswith("FLOAT") for column in answer.description]
+    with Rows([_column(key) for key in keys], output_format) as rows:
+        while some:
+            for row in some:
+                values = [_plain(value, short) for value, short in zip(row, narrow, strict=True)]
+                if rows.format == "csv":
+                    values = [_in_a_cell(value) for value in values]
+                rows.add(dict(zip(keys, values, strict=True)))
+            some = answer.fetchmany(_ROWS_AT_ONCE)
 
 
 def _in_a_line(error: str) -> str:
     """What DuckDB says, without its drawing of the place in the query, and with what helps here."""
     text = " ".join(error.partition("\nLINE ")[0].split()).rstrip(".")
-    return text + next((hint for start, hint in _HINTS.items() if text.startswith(start)), "")
+    hint = next((hint for start, hint in _HINTS.items() if text.startswith(start)), "")
+    return text + hint if hint.startswith(";") else hint or text
 
 
 def _column(key: str) -> Column:

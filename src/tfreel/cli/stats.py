@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tfreel.engines import Engine
     from tfreel.profile import FeatureStatistics, Statistics
     from tfreel.records.read import OnCorrupt
-    from tfreel.storage.publish import NewFile
+    from tfreel.storage.publish import OutputFile
 
 _KEYS = {
     "JSON": "One object: records, bytes, other_bytes, features, lists (both by name), malformed, report, by,"
@@ -98,14 +98,15 @@ def command(
 
 
 @contextmanager
-def _page(path: str | None, force: bool) -> Iterator[NewFile | None]:
+def _page(path: str | None, force: bool) -> Iterator[OutputFile | None]:
     """The file of the page: refused before the work if it must not be replaced, there when it is whole."""
-    from tfreel.storage.publish import NewFile
+    from tfreel.storage.publish import new_file
+    from tfreel.storage.url import place
 
     if path is None:
         yield None
         return
-    file = NewFile(path, replace=force, durable=False)
+    file = new_file(place(path), replace=force, durable=False)
     try:
         yield file
     except BaseException:

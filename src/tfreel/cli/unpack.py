@@ -72,8 +72,10 @@ def command(paths: list[str], out: str, quiet: bool, **options: Any) -> int:
     from tfreel.cli.progress import Progress
     from tfreel.storage.names import resolve
 
-    if "-" in (out, *paths):
+    if "-" in paths:
         raise click.UsageError("unpack needs files: records are looked at before they are written.")
+    if out == "-":
+        raise click.UsageError("unpack writes a file or folder, which appears when it is whole: name one.")
     with Progress("unpacking", resolve(paths), quiet=quiet) as progress:
         report = tfreel.unpack(paths, out, progress=progress, **options)
     _tell_result(report, quiet=quiet)

@@ -6,7 +6,7 @@ whether a column has nulls, and so what it becomes: see `arrow_layouts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -28,6 +28,8 @@ from tfreel.columns.arrow_layouts import (
 )
 from tfreel.columns.ragged import Flat, Ragged
 from tfreel.columns.strings import I64, U8
+
+_PICKLED = b"ray.data.arrow_pickled_object"  # the name of this type of Ray's
 
 
 class Array(Protocol):
@@ -107,7 +109,17 @@ def _columns(field: Field, arrays: Sequence[Array]) -> tuple[dict[str, Flat | Ra
     return columns, sum(array.length for array in arrays)
 
 
+def _refuse_objects(source: Any) -> None:
+    """Fails for frames of Polars with Python objects, which it exports as the addresses of these."""
+    schema = getattr(source, "schema", None)
+    if type(source).__module__.partition(".")[0] == "polars" and isinstance(schema, Mapping):
+        for name, kind in schema.items():
+            if str(kind) == "Object":
+                raise TypeError(f"column {name!r}: it holds Python objects, which have no form elsewhere")
+
+
 def _opened(source: Any) -> tuple[Field, Iterator[Array]]:
+    _refuse_objects(source)
     index = getattr(source, "index", None)
     if hasattr(source, "reset_index") and set(getattr(index, "names", ())) == {None}:
         source = source.reset_index(drop=True)  # of pandas: numbers that are left of rows that are gone
@@ -162,6 +174,8 @@ def _read(field: Field, array: Array, start: int, count: int) -> Layout:
     if field.dictionary is not None and array.dictionary is not None:
         return _read_dictionary(field, field.dictionary, array, start, count)
     reader = _READERS.get(field.format.partition(":")[0])
+    if field.metadata is not None and _PICKLED in field.metadata:
+        raise TypeError("it holds Python objects, pickled")
     if reader is None:
         raise TypeError(f"it is of the type {_type_name(field)}")
     return reader(field, array, start, count)

@@ -148,9 +148,22 @@ def _flat(name: str, column: Any) -> _Flat:
 def _flat_ragged(name: str, column: Ragged) -> _Flat:
     offsets, values = column.offsets, column.values
     while isinstance(values, Ragged):
+        _refuse_nulls(name, values, offsets)
         offsets, values = values.offsets[offsets], values.values
     inner = _flat(name, values)
     return replace(inner, row_offsets=offsets * inner.count, present=column.present)
+
+
+def _refuse_nulls(name: str, values: Ragged, offsets: I64) -> None:
+    """Fails if a row has null among its values: left out, it would let those behind it move up."""
+    present = values.present
+    if present is None or present[offsets[0] : offsets[-1]].all():
+        return
+    row = int(np.searchsorted(offsets, np.flatnonzero(~present[: offsets[-1]])[0], "right")) - 1
+    raise TypeError(
+        f"column {name!r} holds null among the values of row {row:,}, which no Example can;"
+        " fill or drop it first (pandas gives NaN in lists to others as null)"
+    )
 
 
 def _flat_array(name: str, array: npt.NDArray[Any]) -> _Flat:

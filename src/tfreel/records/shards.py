@@ -14,7 +14,7 @@ from typing import NoReturn, Self
 
 from tfreel import _core
 from tfreel.columns.table import Columns, encode_columns
-from tfreel.compression import checked_level, codec_for_path, codec_named
+from tfreel.compression import checked_level, codec_named, codec_to_write
 from tfreel.records.write import Mode, Record, Writer, as_bytes, batches, note_number
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.names import PathLike
@@ -92,7 +92,7 @@ class ShardedWriter:
         self._durable = durable
         self._max_records = max_records
         self._max_bytes = max_bytes
-        self._codec = codec_for_path(self.path) if compression is None else codec_named(compression)
+        self._codec = codec_to_write(self.path) if compression is None else codec_named(compression)
         self._level = checked_level(level)
         self._writers: list[Writer] = []
         self._named: list[str] = []  # what to take away again if the set does not become whole

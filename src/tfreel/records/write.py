@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, 
 from tfreel import _core
 from tfreel.columns.batch import Batch
 from tfreel.columns.table import Columns, encode_columns
-from tfreel.compression import Codec, Deflater, checked_level, codec_for_path, codec_named
+from tfreel.compression import Codec, Deflater, checked_level, codec_named, codec_to_write
 from tfreel.errors import CorruptError
 from tfreel.examples.encode import encode, encoder
 from tfreel.records.frames import Position, ReadOptions, open_frames
@@ -90,7 +90,7 @@ class Writer:
         codec = None if compression is None else codec_named(compression)
         if isinstance(path, (str, bytes, os.PathLike)):
             name = place(path)
-            codec = codec or codec_for_path(name)
+            codec = codec or codec_to_write(name)
             self._begin(_open_target(name, mode, codec, durable=durable), name, codec, level)
         elif isinstance(path, io.TextIOBase):
             raise TypeError('expected a file opened in binary mode, as in open(path, "wb")')

@@ -65,8 +65,12 @@ class LocalFile:
 
     def read(self, size: int, offset: int) -> bytes:
         """Up to `size` bytes from `offset`: fewer only at the end of the file."""
+        parts = []
         with naming(self.path):
-            return os.pread(self.descriptor, size, offset)
+            while size and (part := os.pread(self.descriptor, size, offset)):  # Linux gives 2 GiB at most
+                parts.append(part)
+                size, offset = size - len(part), offset + len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def forget_cache(self, offset: int, size: int) -> None:
         """Asks the system to read this range from the disk next time."""

@@ -7,6 +7,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable
+from contextlib import closing
 
 from tfreel.errors import CorruptError
 from tfreel.storage.files import LocalFile
@@ -111,8 +112,8 @@ def read_whole(path: str, most: int = -1) -> bytes:
     """A file or object, or its first `most` bytes: all of them of the same version."""
     if isinstance(path, Url):
         return _read_object(path, most)
-    with open(path, "rb") as local:
-        return local.read(most)
+    with closing(LocalFile(path)) as local:  # which waits for no pipe, and reads no device
+        return local.read(local.size if most < 0 else most, 0)
 
 
 def _read_object(url: Url, most: int) -> bytes:

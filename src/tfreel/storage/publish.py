@@ -98,6 +98,9 @@ class NewFile(OutputFile):
         _make_directories(directory, durable=durable)
         if not replace:
             _refuse_existing(path)
+        elif os.path.exists(path) and not os.path.isfile(path):
+            what = "is no regular file, and is not replaced; open it, and pass the file object"
+            raise OSError(errno.EINVAL, what, display(path))
         self.temporary = os.path.join(
             directory, f"{_temporary_prefix(path)}{os.getpid()}-{os.urandom(4).hex()}.tmp"
         )

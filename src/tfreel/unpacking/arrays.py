@@ -26,6 +26,8 @@ from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import as_rows
 from tfreel.columns.strings import BytesColumn
 from tfreel.inference.content import is_text
+from tfreel.storage.paths import naming
+from tfreel.storage.url import Url
 from tfreel.unpacking.schema import Column
 from tfreel.unpacking.targets import Sink, TargetFile, Wishes
 
@@ -37,7 +39,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same data
 class Spool:
     """An array that grows along its first dimension, on disk: its length is known only at the end."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str | None) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - lives as long as the spool
         self.dtype: np.dtype[Any] | None = None
         self.inner: tuple[int, ...] = ()
@@ -78,7 +80,7 @@ class Spool:
 class _Grown:
     """One column: its arrays by the end of their names."""
 
-    def __init__(self, column: Column, folder: str) -> None:
+    def __init__(self, column: Column, folder: str | None) -> None:
         self._column = column
         self._folder = folder
         self._spools: dict[str, Spool] = {}
@@ -176,25 +178,27 @@ class Arrays(TargetFile):
             raise ValueError(f"a .npy file holds one column, {told} write .npz")
         super().__init__(wishes, columns)
         self._archive = archive
-        folder = os.path.dirname(wishes.path) or "."
+        folder = None if isinstance(wishes.path, Url) else os.path.dirname(wishes.path) or "."
         self._grown = {column.name: _Grown(column, folder) for column in columns}
 
     def write(self, batch: Batch) -> None:
         """Adds records."""
         for name, grown in self._grown.items():
             try:
-                grown.add(batch[name])
+                with naming(self.file.path):  # the files that arrays grow in have no names
+                    grown.add(batch[name])
             except ValueError as error:
                 raise ValueError(f"feature {name!r}: {error}") from None
 
     def publish(self) -> None:
         """Puts the arrays into the file, and makes it appear."""
         arrays = ((name + end, array) for name, grown in self._grown.items() for end, array in grown.arrays())
-        if self._archive:
-            self._write_archive(arrays)
-        else:
-            self._write_single(list(arrays))
-        self._close()
+        with naming(self.file.path):
+            if self._archive:
+                self._write_archive(arrays)
+            else:
+                self._write_single(list(arrays))
+            self._close()
         super().publish()
 
     def abort(self) -> None:

@@ -14,6 +14,7 @@ from tfreel.records.parts import Progress
 from tfreel.records.read import OnCorrupt
 from tfreel.storage.names import PathLike, Paths
 from tfreel.storage.paths import display
+from tfreel.storage.url import Url, place
 from tfreel.unpacking.report import UnpackReport
 from tfreel.unpacking.schema import Column
 from tfreel.unpacking.source import DatasetSource, FileSource, Source, wanted
@@ -92,8 +93,10 @@ def unpack(
         2,cat 2
         3,cat 3
     """
-    path = os.fsdecode(out)
+    path = place(out)
     kind = _kind_of(path, to)
+    if kind == "folder" and isinstance(path, Url):
+        raise ValueError(f"{display(path)}: a folder is made on this machine; a store takes a .tar of it")
     if limit is not None and limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit}")
     _refuse_unused(kind, {"column": column, "by": by, "name": name}, binary)

@@ -11,7 +11,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from tfreel.columns.batch import Batch
 from tfreel.storage.paths import display
-from tfreel.storage.publish import NewFile
+from tfreel.storage.places import exists
+from tfreel.storage.publish import OutputFile, new_file
+from tfreel.storage.url import Url
 from tfreel.unpacking.schema import Column
 
 Binary: TypeAlias = Literal["base64", "drop"]
@@ -71,9 +73,9 @@ def refuse_existing(path: str, *, force: bool) -> None:
         FileExistsError: There is.
         IsADirectoryError: It is a folder, which no file can replace.
     """
-    if os.path.isdir(path):
+    if not isinstance(path, Url) and os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "is a folder; give the name of a file", display(path))
-    if not force and os.path.lexists(path):
+    if not force and (exists(path) or os.path.islink(path)):
         raise FileExistsError(errno.EEXIST, "exists already; force=True replaces it", display(path))
 
 
@@ -85,7 +87,7 @@ class TargetFile:
         self.files = 1
         self.columns = tuple(column.name for column in columns)
         self.notes: list[str] = []
-        self.file = NewFile(wishes.path, replace=wishes.force, durable=True)
+        self.file = new_file(wishes.path, replace=wishes.force, durable=True)
 
     def publish(self) -> None:
         """Makes the file appear."""
@@ -99,7 +101,7 @@ class TargetFile:
 class Sink(io.RawIOBase):
     """A file that is being written, as libraries want one: not to be read, nor to be closed by them."""
 
-    def __init__(self, file: NewFile) -> None:
+    def __init__(self, file: OutputFile) -> None:
         super().__init__()
         self._file = file
         self._written = 0

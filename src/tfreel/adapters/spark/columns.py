@@ -113,7 +113,7 @@ def inferred_schema(found: InferredFeatures, record_type: RecordType | None) -> 
 def _field(name: str, profile: FeatureProfile, *, depth: int) -> Any:
     dtype = next(iter(profile.kinds))
     # Text, if all that was seen is: what is not will be an error that names its record.
-    of = T.StringType() if set(profile.contents) <= {"text"} and dtype == "bytes" else _PLAIN[dtype]
+    of = T.StringType() if set(profile.contents) <= {"text", "empty"} and dtype == "bytes" else _PLAIN[dtype]
     single = profile.lengths == (1, 1) and not profile.empty
     return T.StructField(name, _nested(of, depth or (0 if single else 1)))
 

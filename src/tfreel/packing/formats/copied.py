@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +16,7 @@ from tfreel.packing.naming import Naming, require_feature
 from tfreel.packing.source import Made, Remark, Source, Stream, digest
 from tfreel.packing.stored import Stored
 from tfreel.records.read import read
+from tfreel.storage.places import open_file
 
 _HEAD_BYTES = 1 << 12
 
@@ -45,8 +45,8 @@ class Origin:
 
     def identity(self) -> str:
         """What changes when a file does."""
-        facts = ((path, split, os.stat(path)) for path, split in self.files)
-        return digest(*((path, split, info.st_size, info.st_mtime_ns) for path, split, info in facts))
+        facts = ((path, split, open_file(path).identity) for path, split in self.files)
+        return digest(*((path, split, file.size, file.mtime_ns) for path, split, file in facts))
 
 
 def copied(origin: Origin) -> Source:
@@ -70,8 +70,7 @@ def _check_label(origin: Origin) -> None:
 
 
 def _is_plain(path: str) -> bool:
-    with open(path, "rb") as file:
-        return detect(file.read(_HEAD_BYTES)) == "none"
+    return detect(open_file(path).read(_HEAD_BYTES, 0)) == "none"
 
 
 def _blocks_of(path: str) -> Iterator[_core.Block]:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from tfreel.storage.paths import display
-from tfreel.storage.remote.retries import patiently
+from tfreel.storage.remote.retries import patiently, until_interrupted
 from tfreel.storage.remote.stores import (
     ChangedError,
     Facts,
@@ -39,7 +39,6 @@ _RETRIES: dict[str, Any] = {
 }
 _RANGES_AT_ONCE = 10  # which obstore asks for together, in one call
 _CALLS_AT_ONCE = 8
-RANGES_TOGETHER = _RANGES_AT_ONCE * _CALLS_AT_ONCE
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 9_000
 _UPLOADS = 6
@@ -75,10 +74,12 @@ class ObjectStore:
         base = f"{url}?{url.query}" if self._alone else f"{url.scheme}://{host}"
         options = dict(url.options)
         given = dict(options.pop("client_options", {}))
-        client: dict[str, Any] = {"timeout": "60s", "connect_timeout": "10s", **given}
+        # A minute of silence is too much. As long as something comes, it may take its time.
+        client: dict[str, Any] = {"timeout": "1d", "read_timeout": "60s", "connect_timeout": "10s", **given}
         client.setdefault("allow_http", _speaks_http(url))
         if url.user is not None:
             _log_in(url, options, client)
+        _check_endpoint(url)
         retries = options.pop("retry_config", _RETRIES)
         open_store: Any = store.from_url  # too many overloads to fit options that are not known
         try:
@@ -184,14 +185,19 @@ class ObjectStore:
             raise exists_already(url)
 
         def put(obstore: Any) -> None:
+            begin = partial(obstore.put_async, self._store, key, Path(path))
             if one:
                 mode = "overwrite" if replace else "create"
-                obstore.put(self._store, key, Path(path), mode=mode, use_multipart=False)
+                until_interrupted(partial(begin, mode=mode, use_multipart=False))
             else:
                 part = max(_PART_BYTES, -(-size // _MOST_PARTS))
-                obstore.put(self._store, key, Path(path), chunk_size=part, max_concurrency=_UPLOADS)
+                until_interrupted(partial(begin, chunk_size=part, max_concurrency=_UPLOADS))
 
-        self._call(url, "cannot be written", put)
+        try:
+            self._call(url, "cannot be written", put)
+        except FileNotFoundError:
+            what = "cannot be written: there is no such bucket or container"
+            raise FileNotFoundError(errno.ENOENT, what, display(url)) from None
 
     def _is_there(self, url: Url) -> bool:
         try:
@@ -260,7 +266,9 @@ def _ours(error: Exception, url: Url, what: str) -> Exception:
         return NotImplementedError(f"{display(url)}: {what}: {status}")
     if found and found[1] not in _TRANSIENT_STATUS:
         return failed(url, what, status)
-    if kind in ("GenericError", "NotSupportedError"):  # the latter: all came where a part was asked for
+    if kind == "NotSupportedError":  # all came where a part was asked for
+        return TransientError("the server sent a whole file, and not the part it was asked for (Range)")
+    if kind == "GenericError":
         return TransientError(status or _reason(str(error)))
     return failed(url, what, status or kind)
 
@@ -290,12 +298,26 @@ def _facts(meta: Any) -> Facts:
     return Facts(int(meta["size"]), str(meta["e_tag"] or meta["version"] or mtime_ns), mtime_ns)
 
 
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT")
+
+
+def _endpoints(url: Url) -> Iterator[tuple[str, str]]:
+    """Where the store is said to be, and who says so; the first one counts."""
+    yield from ((name, str(value)) for name, value in url.options.items() if name.endswith("endpoint"))
+    yield from ((name, os.environ[name]) for name in _ENDPOINTS if name in os.environ)
+
+
+def _check_endpoint(url: Url) -> None:
+    """Fails where obstore would panic."""
+    for name, endpoint in _endpoints(url) if url.scheme in ("s3", "az") else ():
+        if not re.match(r"https?://[^/]", endpoint):
+            raise ValueError(f"{name} must be a URL, as http://localhost:9000 is one, not {endpoint!r}")
+
+
 def _speaks_http(url: Url) -> bool:
     """Whether the store is to be reached without encryption, as one on this machine is."""
-    endpoint = next((value for name, value in url.options.items() if name.endswith("endpoint")), None)
-    endpoint = endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    endpoint = endpoint or os.environ.get("AWS_ENDPOINT") or os.environ.get("AZURE_STORAGE_ENDPOINT")
-    return url.scheme == "http" or str(endpoint or "").startswith("http://")
+    _, endpoint = next(((name, value) for name, value in _endpoints(url) if value), ("", ""))
+    return url.scheme == "http" or endpoint.startswith("http://")
 
 
 def _log_in(url: Url, options: dict[str, Any], client: dict[str, Any]) -> None:
