@@ -65,7 +65,7 @@ def test_nothing_is_overwritten_without_force(cats: Path, tmp_path: Path) -> Non
         (["a.csv", "--where", "label == 99"], "none of 10 records is wanted"),
         (["a.csv", "--columns", "nam"], "did you mean 'name'"),
         (["out/", "--column", "label"], "only bytes can be a file"),
-        (["-"], "unpack needs files"),
+        (["-"], "unpack writes a file or folder"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_2(

@@ -223,5 +223,5 @@ def test_columns_may_come_from_a_generator(path: str) -> None:
     ids=["concat", "zip", "mix"],
 )
 def test_files_are_no_dataset_yet(ds: Dataset, call: Any) -> None:
-    with pytest.raises(TypeError, match=r"a tfreel.Dataset is needed, not (str|int); tfreel.Dataset"):
+    with pytest.raises(TypeError, match=r"expected a tfreel.Dataset, not (str|int); tfreel.Dataset"):
         call(ds)

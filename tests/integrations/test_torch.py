@@ -542,5 +542,5 @@ def test_streams_are_shared_out_too(path: str) -> None:
 
 @pytest.mark.parametrize("adapter", [Dataset, IterableDataset, Loader])
 def test_files_are_no_dataset_yet(adapter: Any) -> None:
-    with pytest.raises(TypeError, match=r"a tfreel.Dataset is needed, not str"):
+    with pytest.raises(TypeError, match=r"expected a tfreel.Dataset, not str"):
         adapter("a.tfrecord")

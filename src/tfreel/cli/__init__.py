@@ -22,20 +22,20 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "head": "Show the first records.",
     "view": "Show records in the browser: pictures, boxes, masks, text, numbers.",
-    "info": "Say what there is: files, records, features.",
+    "info": "Summarise files, records and features.",
     "schema": "Print the features of Examples, as code or JSON.",
     "sql": "Ask a question in SQL, with files as tables.",
-    "stats": "Say how the values of every feature are distributed.",
+    "stats": "Show how the values of each feature are distributed.",
     "count": "Count the records of each file, and of all.",
-    "explain": "Say whether records can be parsed with some features, and if not, why.",
-    "validate": "Hold data against a schema, or against other data.",
+    "explain": "Tell whether records parse with given features, and if not, why.",
+    "validate": "Check data against a schema, or against other data.",
     "verify": "Check every byte and list every fault.",
-    "diff": "Say in which records and features A and B differ.",
-    "fingerprint": "Print one short word for all records: the same in any order.",
+    "diff": "Show in which records and features A and B differ.",
+    "fingerprint": "Print a fingerprint of all records, the same in any order.",
     "leaks": "Find records and pictures that are in more than one set.",
     "repair": "Save every sound record of SRC in a new file, DST.",
     "index": "Write an index beside each file, for fast random access.",
-    "pack": "Make a data set of TFRecords of SOURCE in the folder OUT.",
+    "pack": "Convert SOURCE into a TFRecord dataset in the folder OUT.",
     "cat": "Join files, and slice, sample, re-shard or recompress them.",
     "unpack": "Write records as ordinary files: images, CSV, JSON, Parquet.",
     "demo": "Draw pictures, pack, verify, train, resume, repair: watch it all.",
@@ -145,7 +145,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
 )
 @click.pass_context
 def main(ctx: click.Context) -> int:
-    """The TFRecord toolkit: look into, count, verify, repair, index and join TFRecord files.
+    """The TFRecord toolkit: pack, view, verify, repair and convert TFRecord files.
 
     tfreel FILE shows the first records of a file, as tfreel head does.
 

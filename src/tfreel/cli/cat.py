@@ -44,7 +44,7 @@ _MOST_TOLD = 10
 )
 @paths_argument
 @click.option(
-    "-o", "--output", type=PATH, default="-", show_default=True, help="Where to; - is standard output."
+    "-o", "--output", type=PATH, default="-", show_default=True, help="Where to write; - is standard output."
 )
 @force_option
 @click.option(
@@ -75,7 +75,7 @@ _MOST_TOLD = 10
     help="Keep about this part of them. A record is kept or not by the hash (SplitMix64) of its ordinal in"
     " the joined input and the seed: always the same ones.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @on_corrupt_option
 @quiet_option
 def command(**options: Any) -> int:

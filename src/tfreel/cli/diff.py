@@ -64,7 +64,7 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Say in which records and features A and B differ.
+    """Show in which records and features A and B differ.
 
     A and B are files, quoted patterns or folders; how they are sharded and compressed does not count, nor
     does the order of the features in an Example. A record that was put in or taken out is found by its

@@ -53,7 +53,7 @@ _KEYS = {
 @click.option(
     "--run",
     is_flag=True,
-    help="Run the Python file, in place of only reading it; with --tf, tensorflow is tfreel.tf there.",
+    help="Run the Python file, in place of only reading it; with --tf, tensorflow means tfreel.tf there.",
 )
 @sample_option
 @all_option
@@ -73,7 +73,7 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Say whether records can be parsed with some features, and if not, why.
+    """Tell whether records parse with given features, and if not, why.
 
     For each feature: whether it parses, what is wrong and in how many records, the first of them, what there
     is instead, and which name may be meant. Then what to ask for, so that all of it parses.

@@ -50,7 +50,7 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Print one short word for all records: the same in any order.
+    """Print a fingerprint of all records, the same in any order.
 
     Two sets with the same records have the same fingerprint, however they are sharded and compressed. Where
     the fingerprints differ, so do the records.

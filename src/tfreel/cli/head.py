@@ -51,7 +51,7 @@ def command(
 ) -> int:
     """Show the first records.
 
-    Images, tensors and other bytes are said in a few words: JPEG 640×480, 53 kB. Records that are no Examples
+    Images, tensors and other bytes are summarised: JPEG 640×480, 53 kB. Records that are not Examples
     are shown as bytes. tfreel FILE is short for tfreel head FILE.
     """
     import tfreel

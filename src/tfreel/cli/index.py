@@ -29,7 +29,7 @@ _KEYS = {
     bad="A file is damaged: it gets no index; the others do.",
 )
 @paths_argument
-@click.option("-f", "--force", is_flag=True, help="Build anew what exists already.")
+@click.option("-f", "--force", is_flag=True, help="Rebuild what exists already.")
 @click.option(
     "--format",
     "index_format",
@@ -53,7 +53,7 @@ def command(
 ) -> int:
     """Write an index beside each file, for fast random access.
 
-    An index that still belongs to its file is left as it is; a stale one is built anew.
+    An index that still belongs to its file is left as it is; a stale one is rebuilt.
     """
     from tfreel.cli.failures import explain
     from tfreel.cli.output import Column, Rows

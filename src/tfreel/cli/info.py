@@ -67,7 +67,7 @@ def command(
     output_format: Any,
     quiet: bool,
 ) -> int:
-    """Say what there is: files, records, features.
+    """Summarise files, records and features.
 
     Records are counted, and checked on the way, where no index tells how many there are. Features are found
     out by looking at some records, as tfreel schema does.

@@ -43,7 +43,7 @@ on_corrupt_option = click.option(
 compression_option = click.option(
     "--compression",
     type=click.Choice(["gzip", "zlib", "none"]),
-    help="Of the output; by default told from its suffix (.gz, .zlib).",
+    help="Compression of the output; by default told from its suffix (.gz, .zlib).",
 )
 threads_option = click.option(
     "--threads",
@@ -56,13 +56,13 @@ engine_option = click.option(
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Who does the work: threads here, or a Ray cluster (RAY_ADDRESS), which must see the same files.",
+    help="Where the work is done: here, by threads, or on a Ray cluster (RAY_ADDRESS) that sees the same files.",
 )
 level_option = click.option(
     "--level",
     type=click.IntRange(0, 9),
     metavar="0-9",
-    help="Of compression, as in zlib; by default a fast one.",
+    help="Compression level, as in zlib; a fast one by default.",
 )
 
 _SAMPLE_RECORDS = 1000

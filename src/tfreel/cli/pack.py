@@ -49,13 +49,24 @@ _KEYS = {
 @click.argument("source", type=PATH)
 @click.argument("out", type=PATH)
 @click.option("--kind", help="What SOURCE is, if it cannot be told.")
-@click.option("--split", type=parse_fractions, metavar="NAME=FRACTION,…", help="As in train=0.8,val=0.2.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of splits and order.")
+@click.option(
+    "--split",
+    type=parse_fractions,
+    metavar="NAME=FRACTION,…",
+    help="Fractions of splits, as in train=0.8,val=0.2.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of splits and order.")
 @click.option("--stratify", metavar="label|FEATURE", help="Every split gets its share of each class.")
 @click.option("--group", metavar="FEATURE|regex:…", help="Items of a group go to the same split.")
 @click.option("--shuffle/--no-shuffle", default=True, help="Put records into random order (the default).")
 @click.option("--shards", type=click.IntRange(1, 99_999), metavar="N", help="Files of each split.")
-@click.option("--shard-size", "shard_bytes", type=parse_size, metavar="SIZE", help="Of a file; 256MB.")
+@click.option(
+    "--shard-size",
+    "shard_bytes",
+    type=parse_size,
+    metavar="SIZE",
+    help="Size of a file, about; 256MB by default.",
+)
 @click.option("--compression", type=click.Choice(["none", "gzip", "zlib"]), default="none", show_default=True)
 @level_option
 @click.option(
@@ -71,25 +82,48 @@ _KEYS = {
 @click.option(
     "--leave", callback=parse_names, metavar="EXT,…", help="Files to leave out of samples in tar archives."
 )
-@click.option("--classes", callback=parse_names, metavar="A,B,…", help="Of all classes, in the order of ids.")
-@click.option("--store", type=click.Choice(["encoded", "raw"]), help="Pictures as files, or decoded.")
-@click.option("--resize", type=parse_picture_size, metavar="HxW|short=N", help="Pictures.")
+@click.option(
+    "--classes",
+    callback=parse_names,
+    metavar="A,B,…",
+    help="Names of all classes, in the order of their ids.",
+)
+@click.option("--store", type=click.Choice(["encoded", "raw"]), help="Store pictures as files, or decoded.")
+@click.option("--resize", type=parse_picture_size, metavar="HxW|short=N", help="Resize pictures.")
 @click.option("--to", type=click.Choice(["jpeg", "png", "webp"]), help="Encode pictures again.")
-@click.option("--quality", type=click.IntRange(1, 100), help="Of JPEG and WebP.")
+@click.option("--quality", type=click.IntRange(1, 100), help="Quality of JPEG and WebP.")
 @click.option("--mode", type=click.Choice(["rgb", "gray", "keep"]), help="Colours of pictures.")
 @click.option("--orient", is_flag=True, default=None, help="Turn pictures as their EXIF tag says.")
-@click.option("--task", type=click.Choice(["detection", "segmentation"]), help="Of VOC: boxes or masks.")
-@click.option("--masks", type=click.Choice(["ids", "keep"]), help="Of VOC: as class ids, or as they are.")
-@click.option("--instance-masks", is_flag=True, default=None, help="Of COCO: a mask for each object.")
+@click.option(
+    "--task", type=click.Choice(["detection", "segmentation"]), help="For VOC: pack boxes or masks."
+)
+@click.option(
+    "--masks", type=click.Choice(["ids", "keep"]), help="For VOC: masks as class ids, or as they are."
+)
+@click.option("--instance-masks", is_flag=True, default=None, help="For COCO: a mask for each object.")
 @click.option("--clip", is_flag=True, default=None, help="Cut boxes off at the edge of the picture.")
 @click.option("--columns", callback=parse_names, metavar="A,B,…", help="Of a table: take only these.")
-@click.option("--types", type=parse_renames, metavar="COLUMN=TYPE,…", help="Of a CSV: int64, float32, bytes.")
-@click.option("--embed", type=parse_renames, metavar="NEW=COLUMN,…", help="Files that a column names.")
+@click.option(
+    "--types",
+    type=parse_renames,
+    metavar="COLUMN=TYPE,…",
+    help="Types of columns of a CSV: int64, float32, bytes.",
+)
+@click.option(
+    "--embed",
+    type=parse_renames,
+    metavar="NEW=COLUMN,…",
+    help="New features with the files that a column names.",
+)
 @click.option("--root", type=PATH, help="The folder that those names start from.")
-@click.option("--delimiter", help="Of a CSV, if it cannot be told.")
+@click.option("--delimiter", help="Delimiter of a CSV, if it cannot be told.")
 @click.option("--header/--no-header", default=None, help="Whether a CSV has one (the default).")
-@click.option("--missing", callback=parse_names, metavar="NA,…", help="Words of a CSV that mean nothing.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Threads; all processors.")
+@click.option(
+    "--missing", callback=parse_names, metavar="NA,…", help="Words in a CSV that stand for no value."
+)
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Number of threads; all processors by default."
+)
 @engine_option
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True)
 @click.option(
@@ -97,7 +131,7 @@ _KEYS = {
     type=click.Choice(["sample", "all", "none"]),
     default="sample",
     show_default=True,
-    help="Read back what was written, and make so many records anew to compare.",
+    help="Read back what was written, and make a sample of records, or all, anew to compare.",
 )
 @click.option("--durable/--no-durable", default=True, help="Wait until all is on the disk (the default).")
 @click.option("--follow-links", is_flag=True, help="Follow symbolic links in folders.")
@@ -105,12 +139,12 @@ _KEYS = {
 @format_options
 @quiet_option
 def command(source: str, out: str, output_format: Any, quiet: bool, **options: Any) -> int:
-    """Make a data set of TFRecords of SOURCE in the folder OUT.
+    """Convert SOURCE into a TFRecord dataset in the folder OUT.
 
     SOURCE is a folder of pictures with a folder for each class, a data set of Pascal VOC, COCO or YOLO (or
     one of these in a zip or tar archive), a table (CSV, JSON lines, Parquet, Arrow, NumPy), or one of the
-    other kinds of docs/pack.md. Nothing is to be seen in OUT before all of it is there. Interrupted, the same
-    command goes on where it was.
+    other kinds of docs/pack.md. Nothing appears in OUT before all of it is complete. If it is interrupted,
+    the same command resumes where it stopped.
     """
     import tfreel
     from tfreel.cli.failures import tell

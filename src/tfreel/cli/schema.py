@@ -37,7 +37,7 @@ _KEYS = {
         "tfreel schema --json --all train.tfrecord > schema.json",
         "tfreel schema --pbtxt train.tfrecord > schema.pbtxt",
     ),
-    bad="A file is damaged, or holds something else than Examples.",
+    bad="A file is damaged, or holds other records than Examples.",
 )
 @paths_argument
 @click.option(

@@ -45,7 +45,7 @@ _MOST_GROUPS = 20  # in a table
         "tfreel stats records/ --by image/class/label --html report.html",
         "tfreel stats --json train.tfrecord | jq '.features.label.int64.common'",
     ),
-    bad="A file is damaged, or holds something else than Examples.",
+    bad="A file is damaged, or holds other records than Examples.",
 )
 @paths_argument
 @click.option("--by", metavar="FEATURE", help="Also for each value of this feature.")
@@ -69,7 +69,7 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Say how the values of every feature are distributed.
+    """Show how the values of each feature are distributed.
 
     One pass over all records: how many have the feature, ends, mean, quantiles, different and most common
     values, what bytes are, sizes of images, and how much of the files each feature takes.

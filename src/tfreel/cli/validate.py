@@ -81,7 +81,7 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Hold data against a schema, or against other data.
+    """Check data against a schema, or against other data.
 
     With --schema, every record is checked: presence, kinds, shapes, ranges, allowed values, formats and sizes
     of images, class ids of masks. With --against, --splits or --shards, parts are compared: how often each

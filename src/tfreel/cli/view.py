@@ -24,24 +24,24 @@ from tfreel.cli.options import paths_argument
     type=click.IntRange(0, 0xFFFF),
     default=0,
     metavar="N",
-    help="To listen at; by default a free one.",
+    help="Port to listen on; a free one by default.",
 )
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen at. With any but the default, others on the network can reach it, if they"
+    help="The address to listen on. With any but the default, others on the network can reach it, if they"
     " have the link.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @click.option(
-    "--lang", type=click.Choice(["en", "zh"]), help="Of the page; by default the language of the browser."
+    "--lang", type=click.Choice(["en", "zh"]), help="Language of the page; that of the browser by default."
 )
 def command(paths: list[str], port: int, host: str, browser: bool, lang: Any) -> int:
     """Show records in the browser: pictures, boxes, masks, text, numbers.
 
     Serves a page on this machine until Ctrl-C, and prints its link, which works once. Damaged files are shown
-    too. Needs starlette and uvicorn: pip install "tfreel[view]".
+    too. It needs starlette and uvicorn: pip install "tfreel[view]".
     """
     from tfreel.cli.failures import tell
     from tfreel.cli.output import print_text

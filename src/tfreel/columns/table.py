@@ -160,8 +160,9 @@ def _refuse_nulls(name: str, values: Ragged, offsets: I64) -> None:
     if present is None or present[offsets[0] : offsets[-1]].all():
         return
     row = int(np.searchsorted(offsets, np.flatnonzero(~present[: offsets[-1]])[0], "right")) - 1
+    where = f"row {row:,}" if len(offsets) > 2 else "its row"
     raise TypeError(
-        f"column {name!r} holds null among the values of row {row:,}, which no Example can;"
+        f"column {name!r} holds null among the values of {where}, which no Example can;"
         " fill or drop it first (pandas gives NaN in lists to others as null)"
     )
 

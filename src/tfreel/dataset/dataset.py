@@ -266,7 +266,7 @@ class Dataset:
         if not all(isinstance(each, Real) for each in fractions):
             raise TypeError(f"fractions are numbers, one after the other, as in split(0.8, 0.2): {fractions}")
         if not fractions or not min(fractions) >= 0 or not sum(fractions) <= 1 + 1e-9:
-            raise ValueError(f"fractions must be positive and add up to 1 at the most: {fractions}")
+            raise ValueError(f"fractions must not be negative, and must add up to 1 at most: {fractions}")
         seed = whole_or_none("seed", seed)
         orders = self._parts(fractions, seed, by, stratify)
         how = f" by {by}" if by else f", {stratify} in proportion" if stratify else ""
@@ -603,6 +603,6 @@ def dataset_of(value: Any) -> Dataset:
     """
     if not isinstance(value, Dataset):
         raise TypeError(
-            f"a tfreel.Dataset is needed, not {type(value).__name__}; tfreel.Dataset(paths) is one"
+            f"expected a tfreel.Dataset, not {type(value).__name__}; tfreel.Dataset(paths) makes one"
         )
     return value

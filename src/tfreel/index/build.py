@@ -349,7 +349,7 @@ def changed_since(path: str) -> StaleIndexError:
 def _check_fingerprint(index: FileIndex, fingerprint: bytes, sidecar: str) -> None:
     if index.fingerprint != fingerprint:
         raise StaleIndexError(
-            f"{display(sidecar)}: the index is damaged: it contradicts itself",
+            f"{display(sidecar)}: the index is damaged: its fingerprint does not fit its content",
             path=sidecar,
             kind="index_corrupt",
         )

@@ -252,7 +252,7 @@ class Reader(_core.BlockIterator):
         if isinstance(self.files[self._file], str) and self.files[self._file] != "-":
             return
         if self._file in self._begun_streams:
-            raise ValueError("a stream can be read only once: what was taken from it does not come again")
+            raise ValueError("a stream can be read only once: what was taken from it cannot be read again")
         self._begun_streams.add(self._file)
 
     def _finish_file(self) -> None:
