@@ -56,7 +56,7 @@ engine_option = click.option(
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Where the work is done: here, by threads, or on a Ray cluster (RAY_ADDRESS) that sees the same files.",
+    help="Where the work is done: by threads here, or on a Ray cluster (RAY_ADDRESS) that sees the files.",
 )
 level_option = click.option(
     "--level",

@@ -8,7 +8,7 @@ import operator
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -159,19 +159,17 @@ class Records(Sequence[bytes]):
         """
         if len(self.files) == 1:
             return self._handles.get(0).views(positions), None
-        files = np.searchsorted(self._starts, positions.astype(np.int64), "right") - 1
-        by_file = np.argsort(files, kind="stable")
-        borders = np.flatnonzero(np.diff(files[by_file])) + 1
-        groups = [places for places in np.split(by_file, borders) if len(places)]
+        groups = self._by_file(positions.astype(np.int64))
 
-        def view(places: npt.NDArray[np.intp], turn: Turn) -> list[_core.Block | bytes]:
+        def view(group: _Group, turn: Turn) -> list[_core.Block | bytes]:
             del turn
-            file = int(files[places[0]])
-            return self._handles.get(file).views(positions[places] - np.uint64(self._start_list[file]))
+            return self._handles.get(group.file).views(group.picks)
 
-        views = [view for group in in_threads(view, groups, self._at_once) for view in group]
+        views = [view for part in in_threads(view, groups, self._at_once) for view in part]
         order = np.empty(len(positions), np.uint64)
-        order[by_file] = np.arange(len(positions), dtype=np.uint64)
+        if groups:
+            places = np.concatenate([group.places for group in groups])
+            order[places] = np.arange(len(positions), dtype=np.uint64)
         return views, order
 
     @property
@@ -308,18 +306,29 @@ class Records(Sequence[bytes]):
     def _fetch(self, positions: npt.NDArray[np.int64]) -> list[bytes]:
         if len(self.files) == 1:
             return self._fetch_from(0, positions.astype(np.uint64))
-        files = np.searchsorted(self._starts, positions, "right") - 1
         found: list[bytes] = [b""] * len(positions)
 
-        def take(file: int, turn: Turn) -> None:
+        def take(group: _Group, turn: Turn) -> None:
             del turn
-            places = np.flatnonzero(files == file)
-            picks = (positions[places] - self._starts[file]).astype(np.uint64)
-            for place, record in zip(places.tolist(), self._fetch_from(file, picks), strict=True):
+            records = self._fetch_from(group.file, group.picks)
+            for place, record in zip(group.places.tolist(), records, strict=True):
                 found[place] = record
 
-        in_threads(take, np.unique(files).tolist(), self._at_once)
+        in_threads(take, self._by_file(positions), self._at_once)
         return found
+
+    def _by_file(self, positions: npt.NDArray[np.int64]) -> list[_Group]:
+        """The positions of each file that has some."""
+        files = np.searchsorted(self._starts, positions, "right") - 1
+        by_file = np.argsort(files, kind="stable")
+        borders = np.flatnonzero(np.diff(files[by_file])) + 1
+        groups = []
+        for places in np.split(by_file, borders):
+            if len(places):
+                file = int(files[places[0]])
+                picks = (positions[places] - self._start_list[file]).astype(np.uint64)
+                groups.append(_Group(file, places, picks))
+        return groups
 
     def _fetch_from(self, file: int, picks: U64) -> list[bytes]:
         handle = self._handles.get(file)
@@ -327,6 +336,14 @@ class Records(Sequence[bytes]):
         while len(records) < len(picks):
             records += handle.fetch(picks[len(records) :])
         return records
+
+
+class _Group(NamedTuple):
+    """Those of some positions that are in one file."""
+
+    file: int
+    places: npt.NDArray[np.intp]  # among the positions
+    picks: U64  # among the records of the file
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,10 +104,12 @@ class Reader(_core.BlockIterator):
         self,
         paths: Paths,
         *,
+        verify: bool = True,
         on_corrupt: OnCorrupt = "raise",
         compression: str | None = None,
+        max_record_bytes: int = 1 << 32,
+        max_expanded_bytes: int | None = None,
         follow: float | None = None,
-        **options: Any,
     ) -> None:
         super().__init__()
         if on_corrupt not in ("raise", "tail", "skip"):
@@ -115,10 +117,12 @@ class Reader(_core.BlockIterator):
         self.files: list[str | BinaryIO] = resolve(paths)
         self._on_corrupt = on_corrupt
         self._options = ReadOptions(
+            verify=verify,
             salvage=on_corrupt == "skip",
             compression=None if compression is None else codec_named(compression),
+            max_record_bytes=max_record_bytes,
+            max_expanded_bytes=max_expanded_bytes,
             follow_seconds=follow,
-            **options,
         )
         self._begun_streams: set[int] = set()
         self._go_to(0, Position())
