@@ -37,6 +37,8 @@ COMMANDS = {
     "index": "Write an index beside each file, for fast random access.",
     "pack": "Convert SOURCE into a TFRecord dataset in the folder OUT.",
     "cat": "Join files, and slice, sample, re-shard or recompress them.",
+    "split": "Deal the records of PATHS out to splits, in the folder OUT.",
+    "shuffle": "Write all records in random order.",
     "unpack": "Write records as ordinary files: images, CSV, JSON, Parquet.",
     "demo": "Draw pictures, pack, verify, train, resume, repair: watch it all.",
     "completion": "Print the completion script for a shell.",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,22 +20,12 @@ from tfreel.cli.options import (
     parse_size,
     quiet_option,
 )
-
-if TYPE_CHECKING:
-    from tfreel.packing.report import PackReport
-    from tfreel.packing.source import Remark
-
-_MOST_TOLD = 5
-_KEYS = {
-    "split": "Its name.",
-    "records, bytes, files": "What is in it.",
-    "classes": "How often each class is in it, by name.",
-}
+from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 
 
 @click.command(
     cls=Command,
-    keys=_KEYS,
+    keys=SPLIT_KEYS,
     examples=(
         "tfreel pack photos/ records/ --split train=0.8,val=0.1,test=0.1",
         "tfreel pack flowers.zip records/ --features simple --resize 96x96",
@@ -147,7 +136,6 @@ def command(source: str, out: str, output_format: Any, quiet: bool, **options: A
     the same command resumes where it stopped.
     """
     import tfreel
-    from tfreel.cli.failures import tell
     from tfreel.cli.packing_bar import PackingBar
     from tfreel.packing.kinds import OptionError
 
@@ -158,63 +146,6 @@ def command(source: str, out: str, output_format: Any, quiet: bool, **options: A
     except OptionError as error:
         spelled = {str(option.name): option.opts[0] for option in command.params}
         raise ValueError(error.told(spelled)) from None
-    _print_splits(report, output_format)
-    if not quiet:
-        for line in _summary(report):
-            tell(line)
+    print_splits(report, output_format)
+    tell_summary(report, quiet=quiet)
     return 0
-
-
-def _print_splits(report: PackReport, output_format: Any) -> None:
-    from tfreel.cli.output import Column, Rows, number, size
-
-    columns = [
-        Column("split", "split"),
-        Column("records", "records", number, numeric=True),
-        Column("bytes", "size", size, numeric=True),
-        Column("files", "files", number, numeric=True),
-        Column("classes", "classes", _classes),
-    ]
-    with Rows(columns, output_format) as rows:
-        for name, split in report.splits.items():
-            rows.add(
-                {
-                    "split": name,
-                    "records": split.records,
-                    "bytes": split.bytes,
-                    "files": len(split.files),
-                    "classes": split.classes,
-                }
-            )
-
-
-def _classes(counts: dict[str, int]) -> str:
-    shown = [f"{name} {count:,}" for name, count in list(counts.items())[:_MOST_TOLD]]
-    return ", ".join(shown) + (", …" if len(counts) > _MOST_TOLD else "")
-
-
-def _summary(report: PackReport) -> list[str]:
-    from tfreel.cli.output import plural
-
-    lines = [f"packed {plural(report.written, 'record')} of {plural(report.read, 'item')} ({report.kind})"]
-    if report.reused:
-        lines[0] += f"; {report.reused:,} were there from an earlier run"
-    lines += [f"note: {note}" for note in report.notes]
-    for title, remarks in (
-        ("rejected", report.rejected),
-        ("left out", report.skipped),
-        ("note:", report.remarks),
-    ):
-        lines += _told(title, remarks)
-    if report.rejected or report.skipped:
-        lines.append("rejects.jsonl lists all that is not in the data set")
-    split = next(iter(report.splits))
-    lines.append(f'next: tfreel info {report.path}, or tfreel.Dataset("{report.path}", split="{split}")')
-    return lines
-
-
-def _told(title: str, remarks: Sequence[Remark]) -> list[str]:
-    lines = [f"{title} {remark.name}: {remark.text}" for remark in remarks[:_MOST_TOLD]]
-    if len(remarks) > _MOST_TOLD:
-        lines.append(f"{title} {len(remarks) - _MOST_TOLD:,} more")
-    return lines

@@ -1,0 +1,55 @@
+"""``tfreel shuffle``: the same records in random order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfreel.cli.copies import Copies, copies_options
+from tfreel.cli.help import Command
+from tfreel.cli.options import paths_argument, quiet_option
+
+if TYPE_CHECKING:
+    from tfreel.cli.progress import Progress
+
+_RECORDS_AT_ONCE = 1024
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "tfreel shuffle train.tfrecord -o shuffled.tfrecord",
+        "tfreel shuffle 'part-*.tfrecord.gz' --seed 17 --shards 8 -o train.tfrecord",
+    ),
+    bad="A file is damaged: there is no output; tfreel repair saves the rest.",
+)
+@paths_argument
+@copies_options
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same order.")
+@quiet_option
+def command(paths: list[str], seed: int, quiet: bool, **where: Any) -> int:
+    """Write all records in random order.
+
+    The order is exact, over all records of all PATHS, and the same on every machine: that of
+    tfreel.Dataset(PATHS).shuffle(SEED). No more than a few records are in memory at any time. To train on
+    shuffled data, nothing has to be written: a Dataset shuffles as it reads.
+    """
+    from tfreel.cli.progress import Progress
+    from tfreel.index.build import named_files
+
+    copies = Copies(**where)
+    files = named_files(paths)
+    with Progress("shuffling", files, quiet=quiet) as progress:
+        out = copies.write(_shuffled(files, seed, progress))
+    copies.tell(out, quiet=quiet)
+    return 0
+
+
+def _shuffled(files: list[str], seed: int, progress: Progress) -> Iterator[list[bytes]]:
+    import tfreel
+
+    for batch in tfreel.Dataset(files, raw=True).shuffle(seed).batch(_RECORDS_AT_ONCE):
+        yield batch
+        progress(len(batch), sum(map(len, batch)))
