@@ -328,6 +328,34 @@ def test_split_folders_of_the_source_are_kept(tmp_path: Path) -> None:
     assert report.classes == {0: "apple", 1: "orange"}
 
 
+def test_a_folder_without_pictures_beside_splits_does_not_make_classes_of_them(tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        photo_folder(tmp_path / "photos" / split, {"cat": 2, "dog": 1})
+    (tmp_path / "photos" / "annotations").mkdir()
+    (tmp_path / "photos" / "annotations" / "readme.md").write_text("none")
+    report = tfreel.pack(tmp_path / "photos", tmp_path / "out")
+    assert {name: split.records for name, split in report.splits.items()} == {"train": 3, "test": 3}
+    assert report.classes == {0: "cat", 1: "dog"}
+
+
+@pytest.mark.parametrize("other", ["single_prediction/1.png", "train_extra/cat/1.png"])
+def test_splits_beside_other_folders_with_pictures_are_refused(tmp_path: Path, other: str) -> None:
+    for split in ("train", "test"):
+        photo_folder(tmp_path / "photos" / split, {"cat": 1})
+    (tmp_path / "photos" / other).parent.mkdir(parents=True)
+    (tmp_path / "photos" / other).write_bytes(picture())
+    name = other.partition("/")[0]
+    with pytest.raises(ValueError, match=f"'test', 'train' are called like splits, and '{name}' beside them"):
+        tfreel.pack(tmp_path / "photos", tmp_path / "out")
+    report = tfreel.pack(tmp_path / "photos", tmp_path / "out", labels="folder")
+    assert sorted(report.classes.values()) == sorted(["test", "train", name])
+
+
+def test_a_train_among_vehicles_is_a_class(tmp_path: Path) -> None:
+    report = tfreel.pack(photo_folder(tmp_path / "photos", {"car": 1, "train": 1}), tmp_path / "out")
+    assert report.classes == {0: "car", 1: "train"}
+
+
 @pytest.mark.parametrize("around", ["flowers", "a/b/c"])
 def test_a_folder_around_all_class_folders_is_no_class(tmp_path: Path, around: str) -> None:
     inner = photo_folder(tmp_path / "source" / around, {"apple": 3, "orange": 3})

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.packing.labels import Labels, TableLabels, class_ids, labelling
 from tfreel.packing.pictures.picture import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
-from tfreel.packing.pictures.splits import listed_splits, split_folders, split_lists
+from tfreel.packing.pictures.splits import listed_splits, refuse_mixture, split_folders, split_lists
 from tfreel.packing.source import Item, Remark, digest
 from tfreel.packing.tree import Below, FileList, Tree
 
@@ -59,7 +59,7 @@ def _unwrapped(tree: Tree) -> Tree:
     """The folder with the class folders in it, if that is all there is: archives often have one around."""
     pictures = tree.names(suffix=SUFFIXES)
     heads = {name.partition("/")[0] for name in pictures}
-    if len(heads) != 1 or split_folders(tree) or any(name.count("/") < 2 for name in pictures):
+    if len(heads) != 1 or split_folders(pictures) or any(name.count("/") < 2 for name in pictures):
         return tree
     return _unwrapped(Below(tree, heads.pop()))
 
@@ -73,7 +73,9 @@ class ImageFolder(PictureListing):
         super().__init__(tree, options)
         lists = split_lists(tree)
         names = [name for name in tree.entries if name not in lists and self._is_picture(name)]
-        folders = split_folders(tree)
+        if not lists and options.labels != "folder":
+            refuse_mixture(names)
+        folders = split_folders(names)
         splits = {name: folders.get(name.partition("/")[0]) for name in names}
         if lists:
             splits.update(listed_splits(tree, lists, names))

@@ -20,14 +20,46 @@ SPLITS = {
     "testing": "test",
 }
 _LARGEST_LIST_BYTES = 1 << 28
+_MOST_NAMED = 8
 
 
-def split_folders(tree: Tree) -> dict[str, str]:
-    """The splits of the folders at the top, if that is what they are; else they are classes."""
-    splits = {folder: SPLITS.get(folder.lower()) for folder in tree.folders()}
+def split_folders(pictures: Sequence[str]) -> dict[str, str]:
+    """The splits of the folders at the top, if all with pictures are such; else they are classes."""
+    splits = _top_folders(pictures)
     if "train" not in splits.values() or None in splits.values():
         return {}
     return {folder: split for folder, split in splits.items() if split is not None}
+
+
+def _top_folders(pictures: Sequence[str]) -> dict[str, str | None]:
+    """The folders at the top, each with the split that it is called by."""
+    heads = dict.fromkeys(name.partition("/")[0] for name in pictures if "/" in name)
+    return {folder: SPLITS.get(folder.lower()) for folder in heads}
+
+
+def refuse_mixture(pictures: Sequence[str]) -> None:
+    """Of splits beside other folders, nobody can tell what they are: as classes, test would be in train.
+
+    Raises:
+        ValueError: There are such.
+    """
+    folders = _top_folders(pictures)
+    splits = [folder for folder, split in folders.items() if split is not None]
+    others = [folder for folder, split in folders.items() if split is None]
+    # One with nothing but pictures in it may well be a class: a train among vehicles.
+    plain = len({folders[folder] for folder in splits}) == 1 and not any(
+        name.count("/") > 1 for name in pictures if name.partition("/")[0] in splits
+    )
+    if "train" in folders.values() and others and not plain:
+        raise ValueError(
+            f"the folders {_shown(splits)} are called like splits, and {_shown(others)} beside them are not:"
+            ' leave the others out, or labels="folder" takes all of them for classes'
+        )
+
+
+def _shown(folders: Sequence[str]) -> str:
+    shown = ", ".join(repr(display(folder)) for folder in folders[:_MOST_NAMED])
+    return shown + (", …" if len(folders) > _MOST_NAMED else "")
 
 
 def split_lists(tree: Tree) -> dict[str, str]:
