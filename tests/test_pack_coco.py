@@ -119,6 +119,38 @@ def test_captions_and_key_points_are_left_aside(tmp_path: Path) -> None:
         opened(tmp_path, annotations=["none.json"])
 
 
+@pytest.mark.parametrize(
+    "name", ["annotations/instances_train2017.json", "train2017/_annotations.coco.json", "a.json"]
+)
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"images": [', "is not sound JSON"),
+        ('{"info": {}, "images": [], "annotations": []}', "is no COCO file: it has no list 'categories'"),
+    ],
+)
+def test_a_file_that_is_cut_or_lacks_a_list_is_refused_by_its_name(
+    tmp_path: Path, name: str, text: str, problem: str
+) -> None:
+    put(tmp_path / "in", {name: text, "train2017/a.jpg": jpeg(), "val2017/b.jpg": jpeg()})
+    for kind in (None, "coco"):
+        with pytest.raises(ValueError, match=f"^{name} {problem}"):
+            tfreel.pack(tmp_path / "in", tmp_path / "out", kind=kind)
+
+
+def test_one_cut_file_among_others_is_refused_too(tmp_path: Path) -> None:
+    put(dataset(tmp_path), {"annotations/instances_train2017.json": "[]", "train2017/a.jpg": jpeg()})
+    with pytest.raises(ValueError, match=r"instances_train2017\.json is no COCO file: it has no list"):
+        opened(tmp_path)
+
+
+def test_captions_alone_are_no_boxes(tmp_path: Path) -> None:
+    put(tmp_path, {"annotations/captions_val2017.json": "{", "val2017/a.jpg": jpeg()})
+    assert coco.recognised(Directory(str(tmp_path)))
+    with pytest.raises(ValueError, match=r"captions_val2017\.json is not sound JSON"):
+        opened(tmp_path)
+
+
 def test_ordinary_folders_are_not_recognised(tmp_path: Path) -> None:
     folder = put(
         tmp_path / "pictures", {"cat/a.jpg": jpeg(), "a.json": '{"images": 3}', "annotations/b.json": "[]"}

@@ -7,6 +7,7 @@ of its objects is a problem of that image; what belongs to no image is counted.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -20,6 +21,8 @@ from tfreel.storage.paths import display
 
 ImageId: TypeAlias = int | str
 _PARTS = ("images", "annotations", "categories")
+_BEGINNING = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories)"\s*:\s*[\[{]')
+_LIST = re.compile(rb'"(?:images|annotations|categories)"\s*:\s*\[')
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,15 @@ def looks_like_coco(tree: Tree, path: str) -> bool:
     return all(f'"{part}"'.encode() in data for part in _PARTS)
 
 
+def begins_like_coco(tree: Tree, path: str) -> bool:
+    """Whether the first thing in a JSON file is one of the lists, or what COCO has before them."""
+    try:
+        data = tree.read(path)
+    except (RejectError, OSError):
+        return False
+    return bool(_BEGINNING.match(data)) and bool(_LIST.search(data))
+
+
 def read_document(tree: Tree, path: str, *, segmentations: bool) -> Document:
     """What a JSON file says.
 
@@ -121,7 +133,9 @@ def _parsed(data: bytes, path: str, *, segmentations: bool) -> dict[str, list[An
     lists = {name: value for name, value in _items(parts) if isinstance(value, list)}
     missing = [part for part in _PARTS if part not in lists]
     if missing:
-        raise ValueError(f"{display(path)} is no COCO file: it has no list {missing[0]!r}")
+        raise ValueError(
+            f"{display(path)} is no COCO file: it has no list {missing[0]!r}; kind= says what else it is"
+        )
     return lists
 
 

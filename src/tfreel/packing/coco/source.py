@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from tfreel.errors import UnsafeInputError
 from tfreel.features.kinds import Feature, RaggedFeature
-from tfreel.packing.coco.annotations import CocoImage, CocoObject, Document, looks_like_coco, read_document
+from tfreel.packing.coco.annotations import (
+    CocoImage,
+    CocoObject,
+    Document,
+    begins_like_coco,
+    looks_like_coco,
+    read_document,
+)
 from tfreel.packing.coco.masks import mask_of
 from tfreel.packing.pictures.boxes import Size, floats, texts, whole_numbers
 from tfreel.packing.pictures.lookup import Lookup
@@ -19,6 +26,10 @@ from tfreel.packing.pictures.splits import SPLITS
 from tfreel.packing.source import Item, RejectError, Remark
 from tfreel.packing.tree import Tree
 from tfreel.storage.paths import display
+
+# What COCO and Roboflow call files of objects, and COCO its others.
+_NAMES = re.compile(r"(?:^|/)(?:instances[^/]*|[^/]*coco)\.json$")
+_OTHER_NAMES = re.compile(r"(?:^|/)(?:captions|person_keypoints)_[^/]*\.json$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +47,8 @@ class Options(ObjectOptions):
 
 
 def recognised(tree: Tree) -> bool:
-    """Whether there are pictures, and a JSON file with lists of images, annotations and categories."""
-    return bool(tree.names(suffix=SUFFIXES)) and any(looks_like_coco(tree, path) for path in _likely(tree))
+    """Whether there are pictures, and a JSON file of this kind, whole or not: a cut one is an error here."""
+    return bool(tree.names(suffix=SUFFIXES)) and bool(_annotation_files(tree))
 
 
 def opened(tree: Tree, options: Options) -> Coco:
@@ -65,6 +76,16 @@ def _likely(tree: Tree) -> list[str]:
     return instances or others
 
 
+def _annotation_files(tree: Tree) -> list[str]:
+    """The JSON files to take: those that have all lists, or should have them by their names.
+
+    Where there are none, those that lack something are taken, for pictures are not all that is there.
+    """
+    likely = _likely(tree)
+    found = [path for path in likely if _NAMES.search(path) or looks_like_coco(tree, path)]
+    return found or [path for path in likely if _OTHER_NAMES.search(path) or begins_like_coco(tree, path)]
+
+
 class Coco(ObjectListing[CocoObject]):
     """The pictures of a COCO data set."""
 
@@ -86,7 +107,7 @@ class Coco(ObjectListing[CocoObject]):
     def _paths(self, wanted: str | Sequence[str] | None) -> list[str]:
         if wanted is not None:
             return [self._file(name) for name in ([wanted] if isinstance(wanted, str) else wanted)]
-        found = [path for path in _likely(self._tree) if looks_like_coco(self._tree, path)]
+        found = _annotation_files(self._tree)
         if not found:
             raise ValueError("there is no JSON file with lists of images, annotations and categories")
         return found
