@@ -261,3 +261,29 @@ def test_only_label_files_are_recognised(tmp_path: Path) -> None:
     assert not yolo.recognised(Directory(str(put(tmp_path / "folders", folders))))
     assert yolo.recognised(Directory(str(dataset(tmp_path / "yolo"))))
     assert not voc.recognised(Directory(str(tmp_path / "yolo")))
+
+
+def test_pictures_of_background_in_front_do_not_hide_the_labels(tmp_path: Path) -> None:
+    empty = {f"images/{i:02}.jpg": jpeg() for i in range(17)}
+    files = {**empty, **{f"labels/{i:02}.txt": "\n" for i in range(17)}, "images/z.jpg": jpeg()}
+    root = put(tmp_path / "in", {**files, "labels/z.txt": "0 0.5 0.5 1 1"})
+    assert tfreel.pack(root, tmp_path / "out").classes == {1: "0"}
+    put(root, {"labels/z.txt": ""})
+    assert yolo.recognised(Directory(str(root)))
+
+
+@pytest.mark.parametrize("bad", ["0 0.5 0.5 0.1", "cat 0.5 0.5 0.1 0.1", "0 0.5 0.5 wide 0.1"])
+def test_labels_that_are_all_bad_are_refused_and_not_passed_over(tmp_path: Path, bad: str) -> None:
+    root = put(tmp_path / "in", {"images/a.jpg": jpeg(), "labels/a.txt": bad})
+    with pytest.raises(tfreel.TfreelError, match=r"images/a\.jpg: its labels labels/a\.txt: line 1 "):
+        tfreel.pack(root, tmp_path / "out")
+
+
+def test_a_config_with_names_and_splits_settles_what_label_files_are(tmp_path: Path) -> None:
+    root = dataset(tmp_path / "in", "no numbers at all")
+    with pytest.raises(tfreel.TfreelError, match="line 1 begins with 'no', which is no class number"):
+        tfreel.pack(root, tmp_path / "out")
+    files = {"data.yaml": YAML, "train/a.jpg": jpeg(), "train/a.txt": ""}
+    assert yolo.recognised(Directory(str(put(tmp_path / "beside", files))))
+    without = {"data.yaml": YAML, "cat/a.jpg": jpeg(), "b.yaml": b"\xff"}
+    assert not yolo.recognised(Directory(str(put(tmp_path / "without", without))))

@@ -16,6 +16,7 @@ from tfreel.storage.paths import display
 _LARGEST_BYTES = 16 << 20
 _KEYS = frozenset({"names", "nc", "train", "val", "test", "kpt_shape"})
 _NAMES_KEY = re.compile(r"""^["']?names["']?\s*:""", re.MULTILINE)
+_SPLIT_KEY = re.compile(r"""^["']?(?:train|val|test)["']?\s*:""", re.MULTILINE)
 _NAME_FILES = ("classes.txt", "obj.names", "_darknet.labels", "classes.names")
 SPLITS = ("train", "val", "test")
 
@@ -63,6 +64,18 @@ def _yaml_file(tree: Tree) -> str | None:
     if len(usual or found) > 1:
         raise ValueError(f"{' and '.join(map(display, usual or found))}: config= says which to take")
     return next(iter(usual or found), None)
+
+
+def has_config(tree: Tree) -> bool:
+    """Whether a YAML file has the names of classes and a split: then it is that of a YOLO data set."""
+    for path in tree.names(suffix=(".yaml", ".yml")):
+        try:
+            text = _text(tree, path)
+        except ValueError:
+            continue
+        if _NAMES_KEY.search(text) and _SPLIT_KEY.search(text):
+            return True
+    return False
 
 
 def _text(tree: Tree, path: str) -> str:

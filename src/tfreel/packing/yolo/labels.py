@@ -41,6 +41,12 @@ def parse_labels(data: bytes, *, keypoints: bool = False) -> tuple[YoloObject, .
     return tuple(_object(number, words, keypoints=keypoints) for number, words in lines if words)
 
 
+def resembles_labels(data: bytes) -> bool:
+    """Whether a line has as many numbers as a box. Such a file is to be refused if it is not sound."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    return any(sum(bool(_NUMBER.fullmatch(word)) for word in line.split()) >= 4 for line in lines)
+
+
 def _object(line: int, words: list[str], *, keypoints: bool) -> YoloObject:
     label = _CLASS.fullmatch(words[0])
     if label is None:

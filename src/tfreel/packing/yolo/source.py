@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from tfreel.features.kinds import Feature
 from tfreel.packing.making import reason_of
@@ -14,12 +13,10 @@ from tfreel.packing.pictures.objects import Annotated, ObjectListing, ObjectOpti
 from tfreel.packing.pictures.picture import SUFFIXES
 from tfreel.packing.source import Item, RejectError, Remark
 from tfreel.packing.tree import Tree
-from tfreel.packing.yolo.config import Config, find_config, is_name_file
-from tfreel.packing.yolo.labels import LARGEST_BYTES, YoloObject, parse_labels
+from tfreel.packing.yolo.config import Config, find_config, has_config, is_name_file
+from tfreel.packing.yolo.labels import LARGEST_BYTES, YoloObject, parse_labels, resembles_labels
 from tfreel.packing.yolo.splits import divided
 from tfreel.storage.paths import display
-
-_ENOUGH_FILES = 16  # to tell what they are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,20 +34,30 @@ class Options(ObjectOptions):
 
 
 def recognised(tree: Tree) -> bool:
-    """Whether there are pictures with label files: in ``images`` and ``labels``, or with a list of names."""
+    """Whether there are pictures with label files: in ``images`` and ``labels``, or with names of classes.
+
+    A YAML file with names and splits says what label files are. Without one, one of them must look like it,
+    with all its lines or not; or none says anything, as those of nothing but background.
+    """
     pictures = tree.names(suffix=SUFFIXES)
-    apart = [label_of(name) for name in pictures if _in_images(name)]
-    labels = [name for name in apart if name in tree]
-    if not labels and any(is_name_file(name) for name in tree.entries):
-        labels = [label_of(name) for name in pictures if label_of(name) in tree]
-    return any(_looks_like_labels(tree, name) for name in islice(labels, _ENOUGH_FILES))
+    told = has_config(tree)
+    labels = [path for path in map(label_of, filter(_in_images, pictures)) if path in tree]
+    if not labels and (told or any(is_name_file(name) for name in tree.entries)):
+        labels = [path for path in map(label_of, pictures) if path in tree]
+    return bool(labels) and (told or _look_like_labels(tree, labels))
 
 
-def _looks_like_labels(tree: Tree, name: str) -> bool:
-    try:
-        return bool(parse_labels(tree.read(name, LARGEST_BYTES)))
-    except (RejectError, OSError):
-        return False
+def _look_like_labels(tree: Tree, paths: Sequence[str]) -> bool:
+    said = False
+    for path in paths:
+        try:
+            data = tree.read(path, LARGEST_BYTES)
+        except (RejectError, OSError):
+            continue
+        if resembles_labels(data):
+            return True
+        said = said or bool(data.strip())
+    return not said
 
 
 def opened(tree: Tree, options: Options) -> Yolo:
