@@ -270,3 +270,60 @@ def test_the_identity_changes_with_the_files_and_the_options(tmp_path: Path) -> 
     assert opened(root, clip=True).identity() != first
     put(root, {"VOCdevkit/VOC2007/Annotations/a.xml": annotation(DOG)})
     assert opened(root).identity() != first
+
+
+@pytest.mark.parametrize(
+    ("picture", "text", "split"),
+    [
+        ("images/a.jpg", "annotations/a.xml", None),
+        ("Images/a.jpg", "annotations/xmls/a.xml", None),
+        ("set/a.jpg", "set/a.xml", None),
+        ("train/a.jpg", "train/a.xml", "train"),
+        ("valid/images/a.jpg", "valid/annotations/a.xml", "val"),
+        ("images/test/a.jpg", "annotations/a.xml", "test"),
+    ],
+)
+def test_annotations_in_other_places_are_boxes_too(
+    tmp_path: Path, picture: str, text: str, split: str | None
+) -> None:
+    files = {picture: jpeg(), text: annotation(DOG, filename="a.jpg"), "images/b.jpg": jpeg()}
+    root = put(tmp_path / "in", files)
+    report = tfreel.pack(root, tmp_path / "out")
+    assert list(report.splits) == [split or "train"]
+    (record,) = tfreel.read(tmp_path / "out")
+    row = tfreel.decode(record)
+    assert row["image/filename"] == [picture.encode()]
+    np.testing.assert_allclose(row["image/object/bbox/xmin"], [0.25])
+    assert ("images/b.jpg", "has no annotation") in [(one.name, one.text) for one in report.skipped]
+
+
+def test_pictures_of_the_same_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    for split, one in (("train", DOG), ("test", CAT)):
+        put(tmp_path / split, {"images/a.jpg": jpeg(), "annotations/a.xml": annotation(one)})
+    put(tmp_path, {"masks/a.png": jpeg(), "lonely/annotations/a.xml": annotation(CAT)})
+    listing = opened(tmp_path)
+    assert [(item.name, item.split) for item in listing.items] == [
+        ("test/images/a.jpg", "test"),
+        ("train/images/a.jpg", "train"),
+    ]
+    assert listing.make([0]).counts == {"cat": 1}
+    assert {remark.name: remark.text for remark in listing.skipped} == {
+        "masks/a.png": "has no annotation",
+        "lonely/annotations/a.xml": "there is no picture for it",
+    }
+
+
+def test_of_two_annotations_for_a_picture_one_is_taken_and_the_other_told(tmp_path: Path) -> None:
+    texts = {"annotations/a.xml": annotation(DOG), "xml/a.xml": annotation(CAT)}
+    listing = opened(put(tmp_path, {"images/a.jpg": jpeg(), **texts}))
+    assert listing.skipped == [Remark("xml/a.xml", "annotations/a.xml has the same name")]
+
+
+def test_other_xml_is_no_annotation_and_other_kinds_come_first(tmp_path: Path) -> None:
+    files = {"images/a.jpg": jpeg(), "annotations/a.xml": "<annotations/>"}
+    root = put(tmp_path, files)
+    assert not voc.recognised(Directory(str(root)))
+    put(root, {"annotations/a.xml": annotation(DOG)})
+    assert voc.recognised(Directory(str(root)))
+    put(root, {"labels/a.txt": "0 0.5 0.5 1 1"})
+    assert not voc.recognised(Directory(str(root)))

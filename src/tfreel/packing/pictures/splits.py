@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping, Sequence
 
 from tfreel.packing.tree import Tree
@@ -60,6 +61,12 @@ def refuse_mixture(pictures: Sequence[str]) -> None:
 def _shown(folders: Sequence[str]) -> str:
     shown = ", ".join(repr(display(folder)) for folder in folders[:_MOST_NAMED])
     return shown + (", …" if len(folders) > _MOST_NAMED else "")
+
+
+def split_on_the_way(name: str) -> str | None:
+    """The split that one of the folders on the way to a picture is called by: train, or train2017."""
+    folders = (re.sub(r"[\d_-]+$", "", folder.lower()) for folder in name.split("/")[:-1])
+    return next((SPLITS[folder] for folder in folders if folder in SPLITS), None)
 
 
 def split_lists(tree: Tree) -> dict[str, str]:

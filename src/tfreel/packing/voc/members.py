@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tfreel.packing.pictures.picture import SUFFIXES
+from tfreel.packing.pictures.splits import split_on_the_way
 from tfreel.packing.source import Remark
 from tfreel.packing.tree import Tree
 from tfreel.packing.voc.layout import Root, listed
@@ -19,7 +20,7 @@ class Member:
 
     Attributes:
         key: What lists call it.
-        split: That it is listed for.
+        split: That it is listed for, or lies in.
         picture: The file; or a place in a list, if there is none.
         partner: The annotation or mask that belongs to it.
         problem: Why it cannot be packed.
@@ -40,7 +41,8 @@ def members_of(
     Args:
         tree: Where the data set is.
         root: The data set.
-        lists: The list files by their splits. Without any, all pictures that have a partner are taken.
+        lists: The list files by their splits. Without any, all pictures that have a partner are taken, and
+            their folders may be splits.
         partners: The annotations or masks, by their keys.
         what: What those are called.
     """
@@ -49,7 +51,7 @@ def members_of(
         reason = "in no list"
     else:
         both = [(key, path) for key, path in root.pictures.items() if key in partners]
-        members = [Member(key, None, picture, partners[key]) for key, picture in both]
+        members = [Member(key, split_on_the_way(path), path, partners[key]) for key, path in both]
         reason = f"has no {what}"
     taken = {member.key for member in members}
     left = [Remark(path, reason) for key, path in root.pictures.items() if key not in taken]

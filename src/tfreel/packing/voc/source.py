@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tfreel.packing.coco import source as coco
 from tfreel.packing.pictures.objects import ObjectOptions
 from tfreel.packing.pictures.picture import PictureListing
 from tfreel.packing.tree import Tree
 from tfreel.packing.voc.layout import Root, laid_out, roots
+from tfreel.packing.voc.loose import laid_out_loosely
 from tfreel.packing.voc.masks import Color
+from tfreel.packing.yolo import source as yolo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,17 +40,22 @@ class Options(ObjectOptions):
 
 
 def recognised(tree: Tree) -> bool:
-    """Whether there is a folder ``JPEGImages`` with its lists, annotations or masks beside it."""
-    return bool(roots(tree))
+    """Whether there is a folder ``JPEGImages`` with its lists, annotations or masks beside it.
+
+    Annotations in any other place are enough where nothing else is: that may have splits too.
+    """
+    if roots(tree):
+        return True
+    return bool(laid_out_loosely(tree)) and not (yolo.recognised(tree) or coco.recognised(tree))
 
 
 def opened(tree: Tree, options: Options) -> PictureListing:
-    """The pictures of all VOC data sets in a tree.
+    """The pictures of all VOC data sets in a tree, or those with annotations in any other place.
 
     Raises:
         ValueError: There are none, or not for the task.
     """
-    found = [laid_out(tree, root) for root in roots(tree)]
+    found = [laid_out(tree, root) for root in roots(tree)] or laid_out_loosely(tree)
     task = options.task or _task_for(found)
     if task == "detection" and options.masks != "ids":
         raise ValueError("how masks are stored is for the task segmentation; detection takes boxes")
@@ -71,4 +79,7 @@ def _task_for(found: Sequence[Root]) -> Literal["detection", "segmentation"]:
         return "detection"
     if any(root.masks for root in found):
         return "segmentation"
-    raise ValueError("a VOC data set has JPEGImages, and beside it Annotations or SegmentationClass")
+    raise ValueError(
+        "a VOC data set has JPEGImages, and beside it Annotations or SegmentationClass;"
+        " or an XML file of the same name for each picture"
+    )

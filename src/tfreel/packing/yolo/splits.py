@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tfreel.packing.making import reason_of
-from tfreel.packing.pictures.splits import SPLITS
+from tfreel.packing.pictures.splits import split_on_the_way
 from tfreel.packing.source import RejectError, Remark
 from tfreel.packing.tree import Tree
 from tfreel.packing.yolo.config import Config
@@ -45,7 +44,7 @@ def divided(tree: Tree, config: Config, pictures: Sequence[str]) -> Division:
         division.notes.append(f"{display(config.path)} has splits of the same pictures, which are none")
         found = {}
     if not found:
-        division.splits.update((name, _split_of(name)) for name in pictures)
+        division.splits.update((name, split_on_the_way(name)) for name in pictures)
         return division
     for split, own in found.items():
         for name in own.names:
@@ -106,9 +105,3 @@ def _folders_of(name: str) -> Iterator[str]:
     while folder:
         yield folder
         folder = posixpath.dirname(folder)
-
-
-def _split_of(name: str) -> str | None:
-    """The split that one of the folders on the way to a picture is called by: train, or train2017."""
-    folders = (re.sub(r"[\d_-]+$", "", folder.lower()) for folder in name.split("/")[:-1])
-    return next((SPLITS[folder] for folder in folders if folder in SPLITS), None)
