@@ -225,12 +225,36 @@ def test_tables_of_labels_that_cannot_be_right_are_refused(tmp_path: Path) -> No
         (b"file\na\n", "a column of files and one of labels"),
         (b"file,label\na\n", "row 1 has 1 columns"),
         (b"file,label\n\xff\xfe,1\n", "line 2 is not UTF-8"),
+        (b"image_id,age,diagnosis\na,44,flu\n", "called label, .* there are 'image_id', 'age', 'diagnosis'$"),
+        (b"id,x,y,breed\na,1,2,pug\n", "called label, .* there are 'id', 'x', 'y', 'breed'$"),
+        (b"picture,age,label\na,44,flu\n", "called file, .* there are 'picture', 'age', 'label'$"),
     ):
         (tmp_path / "bad.csv").write_bytes(text)
         with pytest.raises(ValueError, match=message):
             tfreel.pack(flat, tmp_path / "out", labels=str(tmp_path / "bad.csv"))
     with pytest.raises(ValueError, match="nor a table that exists"):
         tfreel.pack(flat, tmp_path / "out", labels="missing.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "file;label\ncat_1.png;cat\ndog 1.png;dog\n"),
+        ("a.csv", "cat_1.png|cat\r\ndog 1.png|dog\r\n"),
+        ("a.txt", "cat_1.png cat\n\ndog 1.png  dog\n"),
+        ("a.txt", "cat_1.png\tcat\ndog 1.png\tdog\n"),
+        ("a.csv", "breed,image_id\ncat,cat_1\ndog,dog 1\n"),
+        ("a.csv", "class,picture\ncat,cat_1\ndog,dog 1\n"),
+        ("a.csv", "photo,breed\ncat_1.png,cat\ndog 1.png,dog\n"),
+        ("a.csv", "id,y,age\ncat_1,cat,3\ndog 1,dog,4\n"),
+    ],
+)
+def test_tables_of_labels_are_understood_as_they_are_about(tmp_path: Path, name: str, text: str) -> None:
+    flat = flat_folder(tmp_path / "flat", "cat_1.png", "dog 1.png")
+    (tmp_path / name).write_text(text)
+    report = tfreel.pack(flat, tmp_path / "out", labels=tmp_path / name)
+    assert labels_of(tmp_path / "out") == {"cat_1.png": "cat", "dog 1.png": "dog"}
+    assert report.notes == []  # of a head, say, that would be a file
 
 
 def test_class_folders_that_are_numbers_are_their_own_ids(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import posixpath
 import re
@@ -11,15 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from tfreel.packing.label_table import read_table
 from tfreel.storage.paths import display
 
 Labels: TypeAlias = (
     str | os.PathLike[str] | Sequence[str] | Mapping[str, object] | Callable[[str], object] | None
 )
-
-_FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_path", "name", "id", "image_id")
-_LABEL_COLUMNS = ("label", "class", "category", "target", "class_name", "label_name", "y")
-_LARGEST_TABLE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,44 +134,6 @@ class TableLabels:
         if not others:
             return None
         return f"{self.what} names {len(others):,} files that are not there, as {others[0]!r}"
-
-
-def read_table(path: str) -> dict[str, str]:
-    """The labels in a CSV or TSV table, by the names of files.
-
-    Raises:
-        ValueError: It is no such table, or says two different things of a file.
-    """
-    with open(path, "rb") as file:
-        data = file.read(_LARGEST_TABLE_BYTES)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{display(path)}: line {line} is not UTF-8") from None
-    delimiter = "\t" if path.lower().endswith(".tsv") or "\t" in text.partition("\n")[0] else ","
-    rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
-    if not rows or len(rows[0]) < 2:
-        raise ValueError(f"{display(path)}: a table of labels has a column of files and one of labels")
-    file_column, label_column, body = _columns(rows)
-    table: dict[str, str] = {}
-    for number, row in enumerate(body, 1):
-        if len(row) <= max(file_column, label_column):
-            raise ValueError(f"{display(path)}: row {number} has {len(row)} columns")
-        key, label = row[file_column].strip().replace("\\", "/").removeprefix("./"), row[label_column].strip()
-        if table.setdefault(key, label) != label:
-            raise ValueError(f"{display(path)}: two labels for {key!r}: {table[key]!r} and {label!r}")
-    return table
-
-
-def _columns(rows: list[list[str]]) -> tuple[int, int, list[list[str]]]:
-    """Where files and labels are, and the rows without the head, if there is one."""
-    head = [cell.strip().lower() for cell in rows[0]]
-    files = [head.index(name) for name in _FILE_COLUMNS if name in head]
-    labels = [head.index(name) for name in _LABEL_COLUMNS if name in head]
-    if files and labels:
-        return files[0], labels[0], rows[1:]
-    return 0, 1, rows
 
 
 def class_ids(labels: Iterable[str | None], classes: Sequence[str] | None) -> dict[int, str]:

@@ -25,10 +25,9 @@ from tfreel.packing.tables.table import (
     TableStream,
     require_column,
 )
-from tfreel.packing.tables.text_file import TextFile
+from tfreel.packing.tables.text_file import TextFile, delimiter_of
 
 _SUFFIXES = (".csv", ".tsv", ".tab")
-_DELIMITERS = (",", "\t", ";", "|")
 _MOST_COLUMNS = 1 << 16
 _EXACT_IN_FLOAT = 1 << 24
 
@@ -85,7 +84,7 @@ class CsvTable(TableStream):
         self._options = options
         self._file = TextFile(path)
         self._dialect = _core.CsvDialect(
-            options.delimiter or _delimiter_of(path, self._file.head),
+            options.delimiter or delimiter_of(path, self._file.head),
             list(options.missing),
             longest_cell=options.max_cell_bytes,
             longest_row=options.max_row_bytes,
@@ -278,14 +277,6 @@ _REJECTS = {
     "not_utf8": "{0!r} is not UTF-8",
     "nul": "{0!r} holds a zero byte",
 }
-
-
-def _delimiter_of(path: str, head: bytes) -> str:
-    """The delimiter that the first line has most of; by its name a TSV file has tabs."""
-    if path.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
-        return "\t"
-    line = head.replace(b"\r", b"\n").lstrip(b"\n").partition(b"\n")[0]
-    return max(_DELIMITERS, key=lambda delimiter: line.count(delimiter.encode()))
 
 
 def _found_kind(seen: _core.CsvColumnSurvey) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from tfreel.storage.paths import display
 
 PIECE_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 12
+_DELIMITERS = (",", "\t", ";", "|")
 _MARK = b"\xef\xbb\xbf"  # that programs of Windows put before UTF-8
 _OTHERS = (
     (b"\xff\xfe\0\0", "UTF-32"),
@@ -91,6 +92,14 @@ class TextFile:
                     yield data
         except CodecError as error:
             raise ValueError(f"{self.name}: {error}") from None
+
+
+def delimiter_of(path: str, head: bytes) -> str:
+    """The delimiter that the first line has most of; by its name a TSV file has tabs."""
+    if path.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
+        return "\t"
+    line = head.replace(b"\r", b"\n").lstrip(b"\n").partition(b"\n")[0]
+    return max(_DELIMITERS, key=lambda delimiter: line.count(delimiter.encode()))
 
 
 def _refuse_binary(name: str, head: bytes) -> None:
