@@ -236,6 +236,57 @@ def test_tables_of_labels_that_cannot_be_right_are_refused(tmp_path: Path) -> No
         tfreel.pack(flat, tmp_path / "out", labels="missing.csv")
 
 
+@pytest.mark.parametrize("nothing", [None, float("nan"), np.float32("nan"), "", " ", np.datetime64("NaT")])
+def test_nothing_is_no_class_and_leaves_the_numbers_of_the_others_alone(
+    tmp_path: Path, nothing: object
+) -> None:
+    flat = flat_folder(tmp_path / "flat", *(f"{i}.png" for i in range(4)))
+    files = [flat / f"{i}.png" for i in range(4)]
+    given = [3, 1, 10, nothing]
+    by_name = {path.name: label for path, label in zip(files, given, strict=True)}
+    ways = [(files, given), (files, np.array(given, object)), (flat, by_name)]
+    for number, (source, labels) in enumerate(ways):
+        report = tfreel.pack(source, tmp_path / f"{number}", labels=labels, on_error="skip")
+        assert report.classes == {1: "1", 3: "3", 10: "10"}
+        assert [(one.name, one.text) for one in report.rejected] == [("3.png", "its label is empty")]
+
+
+def test_an_empty_cell_and_an_empty_answer_are_no_class(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "1.png", "2.png")
+    (tmp_path / "labels.csv").write_text("file,label\n1.png,cat\n2.png,\n")
+    ways: list[Any] = [tmp_path / "labels.csv", {"1": "cat", "2": ""}, lambda name: "cat" * (name < "2")]
+    for labels in ways:
+        with pytest.raises(tfreel.TfreelError, match=r"2\.png: its label is empty"):
+            tfreel.pack(flat, tmp_path / "out", labels=labels)
+
+
+def test_whole_floats_and_numbers_below_zero_stand_for_themselves(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "1.png", "2.png", "3.png")
+    files = sorted(flat.iterdir())
+    for number, labels in enumerate(([1.0, -1.0, 10.0], np.array([1, -1, 10], np.float32), [1, -1, 10])):
+        out = tmp_path / f"{number}"
+        report = tfreel.pack(files, out, labels=labels, shuffle=False, split={"a": 1.0}, stratify="label")
+        assert report.classes == {-1: "-1", 1: "1", 10: "10"}
+        assert sorted(row["image/class/label"].item() for row in rows(out)) == [-1, 1, 10]
+    assert tfreel.pack(files, tmp_path / "half", labels=[0.5, 1.0, 2.0]).classes[0] == "0.5"
+
+
+def test_arrays_and_series_of_labels_are_paired_by_position(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    flat = flat_folder(tmp_path / "flat", "dog1.png", "cat2.png", "cat3.png")
+    files = [flat / "dog1.png", flat / "cat2.png"]
+    series = pandas.Series(["dog", "cat"], index=[7, 9])
+    for number, labels in enumerate((np.array(["dog", "cat"]), series, iter(["dog", "cat"]))):
+        report = tfreel.pack(files, tmp_path / f"{number}", labels=labels)
+        assert labels_of(tmp_path / f"{number}") == {"dog1.png": "dog", "cat2.png": "cat"}
+        assert [type(name) for name in report.classes.values()] == [str, str]
+    words = tfreel.pack(flat, tmp_path / "words", labels=np.array(["dog", "cat"]))
+    assert [(type(name), name) for name in words.classes.values()] == [(str, "cat"), (str, "dog")]
+    lacking = pandas.Series([3, pandas.NA], dtype="Int64")
+    report = tfreel.pack(files, tmp_path / "lacking", labels=lacking, on_error="skip")
+    assert (report.classes, len(report.rejected)) == ({3: "3"}, 1)
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -7,14 +7,17 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import TypeAlias
 
 from tfreel.packing.label_table import read_table
 from tfreel.storage.paths import display
 
 Labels: TypeAlias = (
-    str | os.PathLike[str] | Sequence[str] | Mapping[str, object] | Callable[[str], object] | None
+    str | os.PathLike[str] | Iterable[object] | Mapping[str, object] | Callable[[str], object] | None
 )
+# How nothing looks where it is no text: NaN, and what pandas has.
+_NOTHING = frozenset({"None", "nan", "<NA>", "NaT"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,15 @@ def labelling(labels: Labels, names: Sequence[str], *, below: int = 0) -> Labell
         return TableLabels(labels, "the mapping of labels")
     if isinstance(labels, (str, os.PathLike)):
         return _told(os.fspath(labels), below)
-    return lambda name: _by_word(name, labels)
+    words = list(map(str, labels))
+    return lambda name: _by_word(name, words)
+
+
+def in_order(labels: Labels) -> list[object] | None:
+    """Labels that come one after the other: of a list, an array, a series; None if they are anything else."""
+    if labels is None or isinstance(labels, (str, os.PathLike, Mapping)) or callable(labels):
+        return None
+    return list(labels)
 
 
 def _told(text: str, below: int) -> Labelling:
@@ -78,6 +89,18 @@ def _pattern(text: str) -> re.Pattern[str]:
 def _given(value: object) -> Label:
     if value is None:
         return Label(problem="the function gave no label")
+    return _label(value)
+
+
+def _label(value: object) -> Label:
+    """What was given as a label. That nothing was is no class."""
+    if isinstance(value, str):
+        return Label(str(value)) if value.strip() else Label(problem="its label is empty")
+    if str(value) in _NOTHING:
+        return Label(problem="its label is empty")
+    # Where one is missing, pandas makes floats of all whole numbers in a column.
+    if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
+        return Label(f"{float(value):.0f}")
     return Label(str(value))
 
 
@@ -89,7 +112,7 @@ def _by_folder(name: str, below: int) -> Label:
 def _by_word(name: str, words: Sequence[str]) -> Label:
     # Of the name alone: the folders above may hold any word by chance.
     own = posixpath.basename(name).lower()
-    found = [word for word in words if word.lower() in own]
+    found = [word for word in words if word and word.lower() in own]
     # A longer word that holds a shorter one is the better match: pineapple is no apple.
     longest = [word for word in found if not any(word != other and word in other for other in found)]
     if len(longest) == 1:
@@ -125,7 +148,7 @@ class TableLabels:
         for key in (name, own, posixpath.splitext(name)[0], posixpath.splitext(own)[0]):
             if key in self.table:
                 self.used.add(key)
-                return Label(str(self.table[key]))
+                return _label(self.table[key])
         return Label(problem=f"{self.what} does not name it")
 
     def absent(self) -> str | None:
@@ -143,6 +166,6 @@ def class_ids(labels: Iterable[str | None], classes: Sequence[str] | None) -> di
             raise ValueError(f"classes holds a name twice: {', '.join(classes)}")
         return dict(enumerate(classes))
     names = {label for label in labels if label is not None}
-    if names and all(re.fullmatch(r"0|[1-9]\d{0,17}", name) for name in names):
+    if names and all(re.fullmatch(r"0|-?[1-9]\d{0,17}", name) for name in names):
         return {int(name): name for name in sorted(names, key=int)}
     return dict(enumerate(sorted(names)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tfreel.features.kinds import FixedLenFeature
-from tfreel.packing.labels import Labels, TableLabels, class_ids, labelling
+from tfreel.packing.labels import Labels, TableLabels, class_ids, in_order, labelling
 from tfreel.packing.pictures.picture import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
 from tfreel.packing.pictures.splits import listed_splits, refuse_mixture, split_folders, split_lists
 from tfreel.packing.source import Item, Remark, digest
@@ -25,7 +25,7 @@ class Options(PictureOptions):
 
     Attributes:
         labels: Where the class of a picture comes from; see `tfreel.packing.labels`. By default the folder it
-            is in. For a list of files, a list of labels, one for each.
+            is in. For a list of files, a list or an array of labels, one for each.
         classes: The names of the classes, in the order of their ids; by default those found, sorted.
     """
 
@@ -45,10 +45,13 @@ def opened(files: Tree | Sequence[str], options: Options) -> ImageFolder:
     Raises:
         ValueError: The lists are not of the same length.
     """
+    labels = in_order(options.labels)
     if isinstance(files, Tree):
+        if labels is not None:
+            options = replace(options, labels=labels)
         return ImageFolder(_unwrapped(files) if options.labels in (None, "folder") else files, options)
-    tree, labels = FileList(files), options.labels
-    if isinstance(labels, (list, tuple)):
+    tree = FileList(files)
+    if labels is not None:
         if len(labels) != len(files):
             raise ValueError(f"there are {len(files):,} files and {len(labels):,} labels")
         options = replace(options, labels=dict(zip(tree.entries, labels, strict=True)))
