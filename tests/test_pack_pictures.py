@@ -48,6 +48,22 @@ def test_every_kind_of_picture_is_kept_byte_for_byte(tmp_path: Path) -> None:
         assert (row["image/height"].item(), row["image/width"].item()) == (20, 30)
 
 
+def test_jpeg_has_many_suffixes_and_pictures_may_have_none(tmp_path: Path) -> None:
+    files = dict.fromkeys(("a.jpg", "b.JFIF", "c.jpe", "d.jif", "e.jpeg", "f"), jpeg())
+    source = tmp_path / "in" / "set" / "class"
+    source.mkdir(parents=True)
+    for name, data in {**files, "LICENSE": b"free", "g.dat": jpeg()}.items():
+        (source / name).write_bytes(data)
+    report = tfreel.pack(tmp_path / "in", tmp_path / "out", shuffle=False)
+    rows = [tfreel.decode(record) for record in tfreel.read(tmp_path / "out")]
+    assert [row["image/filename"][0].decode() for row in rows] == [f"class/{name}" for name in files]
+    assert report.remarks == []
+    assert {remark.name: remark.text for remark in report.skipped} == {
+        "class/LICENSE": "not a picture",
+        "class/g.dat": "not a picture",
+    }
+
+
 def test_raw_pixels_come_back_with_shape_and_dtype(tmp_path: Path) -> None:
     deep = np.arange(600, dtype=np.uint16).reshape(20, 30)
     rows = packed(tmp_path, {"a.png": saved(colours(), "PNG"), "b.png": saved(deep, "PNG")}, store="raw")

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.packing.labels import Labels, TableLabels, class_ids, in_order, labelling
-from tfreel.packing.pictures.picture import FILE_FEATURES, SUFFIXES, PictureListing, PictureOptions
+from tfreel.packing.pictures.picture import (
+    FILE_FEATURES,
+    SUFFIXES,
+    PictureListing,
+    PictureOptions,
+    is_picture,
+)
 from tfreel.packing.pictures.splits import listed_splits, refuse_mixture, split_folders, split_lists
 from tfreel.packing.source import Item, Remark, digest
 from tfreel.packing.tree import Below, FileList, Tree
@@ -60,7 +66,7 @@ def opened(files: Tree | Sequence[str], options: Options) -> ImageFolder:
 
 def _unwrapped(tree: Tree) -> Tree:
     """The folder with the class folders in it, if that is all there is: archives often have one around."""
-    pictures = tree.names(suffix=SUFFIXES)
+    pictures = [name for name in tree.entries if is_picture(tree, name)]
     heads = {name.partition("/")[0] for name in pictures}
     if len(heads) != 1 or split_folders(pictures) or any(name.count("/") < 2 for name in pictures):
         return tree
@@ -112,7 +118,7 @@ class ImageFolder(PictureListing):
         return f"its class {label!r} is not among {', '.join(map(repr, self._ids))}"
 
     def _is_picture(self, name: str) -> bool:
-        if name.lower().endswith(SUFFIXES):
+        if is_picture(self._tree, name):
             return True
         self.skipped.append(Remark(name, "not a picture"))
         return False

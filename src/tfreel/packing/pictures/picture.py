@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,7 +18,9 @@ from tfreel.inference.content import IMAGES, NAMES, content_of, jpeg_segments
 from tfreel.packing.source import Listing, RejectError
 from tfreel.packing.tree import Tree
 
-SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".avif")
+_JPEG_SUFFIXES = (".jpg", ".jpeg", ".jpe", ".jif", ".jfif")
+SUFFIXES = (*_JPEG_SUFFIXES, ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".avif")
+_LARGEST_LOOKED_INTO = 64 << 20  # of what nobody says that it is a picture
 _CHOICES: dict[str, tuple[str | None, ...]] = {
     "store": ("encoded", "raw"),
     "to": (None, "jpeg", "png", "webp"),
@@ -26,7 +29,7 @@ _CHOICES: dict[str, tuple[str | None, ...]] = {
 _QUALITY = 95
 # What a picture that had to be decoded is stored as, if nothing is said: never worse than it was.
 _LOSSLESS_OR_SAME: dict[str, Literal["jpeg", "png", "webp"]] = {"jpeg": "jpeg", "webp": "webp"}
-_SHORT = {"jpg": "jpeg", "jpe": "jpeg", "tif": "tiff"}
+_FORMATS = {**dict.fromkeys(_JPEG_SUFFIXES, "jpeg"), ".tif": "tiff"}
 _JPEG_END = b"\xff\xd9"
 _PNG_END = b"\0\0\0\0IEND"
 
@@ -134,6 +137,18 @@ class Pictures:
         return {**sides, "image/encoded": encoded, "image/format": form}
 
 
+def is_picture(tree: Tree, name: str) -> bool:
+    """Whether a file is called like a picture; or says nothing by its name, and is one."""
+    if name.lower().endswith(SUFFIXES):
+        return True
+    if posixpath.splitext(name)[1]:
+        return False
+    try:
+        return content_of(tree.read(name, _LARGEST_LOOKED_INTO)).kind in IMAGES
+    except (RejectError, OSError):
+        return False
+
+
 def about_end(row: Mapping[str, object]) -> Sequence[str]:
     """What the user should know of a picture whose end is not there. Nothing is decoded for that."""
     data, kind = row.get("image/encoded"), row.get("image/format")
@@ -187,8 +202,8 @@ class PictureListing(Listing):
     def remarks(self, index: int, row: dict[str, object]) -> Sequence[str]:
         if not self._keeps_files:
             return ()
-        suffix = self.items[index].name.rpartition(".")[2].lower()
+        suffix = posixpath.splitext(self.items[index].name)[1].lower()
         kind = str(row["image/format"])
-        if kind == _SHORT.get(suffix, suffix):
+        if not suffix or kind == _FORMATS.get(suffix, suffix[1:]):
             return about_end(row)
         return (f"is a {NAMES[kind]} file, whatever its name says", *about_end(row))
