@@ -420,7 +420,7 @@ def test_splits_beside_other_folders_with_pictures_are_refused(tmp_path: Path, o
     (tmp_path / "photos" / other).parent.mkdir(parents=True)
     (tmp_path / "photos" / other).write_bytes(picture())
     name = other.partition("/")[0]
-    with pytest.raises(ValueError, match=f"'test', 'train' are called like splits, and '{name}' beside them"):
+    with pytest.raises(ValueError, match=f"'test', 'train' are called like splits, but not '{name}': "):
         tfreel.pack(tmp_path / "photos", tmp_path / "out")
     report = tfreel.pack(tmp_path / "photos", tmp_path / "out", labels="folder")
     assert sorted(report.classes.values()) == sorted(["test", "train", name])
@@ -429,6 +429,28 @@ def test_splits_beside_other_folders_with_pictures_are_refused(tmp_path: Path, o
 def test_a_train_among_vehicles_is_a_class(tmp_path: Path) -> None:
     report = tfreel.pack(photo_folder(tmp_path / "photos", {"car": 1, "train": 1}), tmp_path / "out")
     assert report.classes == {0: "car", 1: "train"}
+    for country in ("fr", "it"):
+        photo_folder(tmp_path / "countries" / country, {"car": 1, "train": 1})
+    assert tfreel.pack(tmp_path / "countries", tmp_path / "b").classes == {0: "fr", 1: "it"}
+
+
+@pytest.mark.parametrize("around", [".", "set"])
+def test_splits_within_class_folders_are_kept(tmp_path: Path, around: str) -> None:
+    for label in ("cat", "dog"):
+        photo_folder(tmp_path / "photos" / around / label, {"train": 2, "test": 1})
+    report = tfreel.pack(tmp_path / "photos", tmp_path / "out")
+    assert {name: split.records for name, split in report.splits.items()} == {"train": 4, "test": 2}
+    assert report.classes == {0: "cat", 1: "dog"}
+    assert report.splits["test"].classes == {"cat": 1, "dog": 1}
+
+
+def test_splits_within_some_class_folders_alone_are_refused(tmp_path: Path) -> None:
+    photo_folder(tmp_path / "photos" / "cat", {"train": 2, "test": 1})
+    photo_folder(tmp_path / "photos", {"dog": 2})
+    with pytest.raises(ValueError, match="'cat/test', 'cat/train' are called like splits, but not 'dog': "):
+        tfreel.pack(tmp_path / "photos", tmp_path / "out")
+    report = tfreel.pack(tmp_path / "photos", tmp_path / "out", labels="folder")
+    assert (list(report.splits), report.classes) == (["train"], {0: "cat", 1: "dog"})
 
 
 @pytest.mark.parametrize("around", ["flowers", "a/b/c"])

@@ -15,7 +15,7 @@ from tfreel.packing.pictures.picture import (
     PictureOptions,
     is_picture,
 )
-from tfreel.packing.pictures.splits import listed_splits, refuse_mixture, split_folders, split_lists
+from tfreel.packing.pictures.splits import listed_splits, refuse_mixture, split_folders, split_in, split_lists
 from tfreel.packing.source import Item, Remark, digest
 from tfreel.packing.tree import Below, FileList, Tree
 
@@ -82,15 +82,16 @@ class ImageFolder(PictureListing):
         super().__init__(tree, options)
         lists = split_lists(tree)
         names = [name for name in tree.entries if name not in lists and self._is_picture(name)]
-        if not lists and options.labels != "folder":
+        top = split_folders(names)
+        folders = top or split_folders(names, depth=1)
+        if not (folders or lists or options.labels == "folder"):
             refuse_mixture(names)
-        folders = split_folders(names)
-        splits = {name: folders.get(name.partition("/")[0]) for name in names}
+        splits = {name: split_in(name, folders) for name in names}
         if lists:
             splits.update(listed_splits(tree, lists, names))
             self.skipped += [Remark(name, "in no list") for name, split in splits.items() if split is None]
             names = [name for name in names if splits[name] is not None]
-        label_of = labelling(options.labels, names, below=1 if folders else 0)
+        label_of = labelling(options.labels, names, below=1 if top else 0)
         found = {name: label_of(name) for name in names}
         if isinstance(label_of, TableLabels) and (absent := label_of.absent()) is not None:
             self.notes.append(absent)

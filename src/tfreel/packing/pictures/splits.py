@@ -24,38 +24,52 @@ _LARGEST_LIST_BYTES = 1 << 28
 _MOST_NAMED = 8
 
 
-def split_folders(pictures: Sequence[str]) -> dict[str, str]:
-    """The splits of the folders at the top, if all with pictures are such; else they are classes."""
-    splits = _top_folders(pictures)
+def split_folders(pictures: Sequence[str], *, depth: int = 0) -> dict[str, str]:
+    """The splits of the folders at this depth, if all pictures in folders are in such; else none."""
+    splits = _folders(pictures, depth)
     if "train" not in splits.values() or None in splits.values():
         return {}
     return {folder: split for folder, split in splits.items() if split is not None}
 
 
-def _top_folders(pictures: Sequence[str]) -> dict[str, str | None]:
-    """The folders at the top, each with the split that it is called by."""
-    heads = dict.fromkeys(name.partition("/")[0] for name in pictures if "/" in name)
-    return {folder: SPLITS.get(folder.lower()) for folder in heads}
+def split_in(picture: str, folders: Mapping[str, str]) -> str | None:
+    """The split of the folder that a picture is in, of those at the top or one below."""
+    head, _, rest = picture.partition("/")
+    return folders.get(head) or folders.get(f"{head}/{rest.partition('/')[0]}")
 
 
 def refuse_mixture(pictures: Sequence[str]) -> None:
     """Of splits beside other folders, nobody can tell what they are: as classes, test would be in train.
 
     Raises:
-        ValueError: There are such.
+        ValueError: There are such, at the top or in the folders there.
     """
-    folders = _top_folders(pictures)
-    splits = [folder for folder, split in folders.items() if split is not None]
-    others = [folder for folder, split in folders.items() if split is None]
-    # One with nothing but pictures in it may well be a class: a train among vehicles.
-    plain = len({folders[folder] for folder in splits}) == 1 and not any(
-        name.count("/") > 1 for name in pictures if name.partition("/")[0] in splits
-    )
-    if "train" in folders.values() and others and not plain:
-        raise ValueError(
-            f"the folders {_shown(splits)} are called like splits, and {_shown(others)} beside them are not:"
-            ' leave the others out, or labels="folder" takes all of them for classes'
-        )
+    for depth in (0, 1):
+        folders = _folders(pictures, depth)
+        splits = [folder for folder, split in folders.items() if split is not None]
+        others = [folder for folder, split in folders.items() if split is None]
+        if "train" in folders.values() and others and not _may_be_class(pictures, splits):
+            raise ValueError(
+                f"the folders {_shown(splits)} are called like splits, but not {_shown(others)}:"
+                ' leave the others out, or labels="folder" takes the first folders for classes'
+            )
+
+
+def _may_be_class(pictures: Sequence[str], splits: Sequence[str]) -> bool:
+    """Whether all of these mean the same, with nothing but pictures in them: a train among vehicles."""
+    heads = tuple(f"{folder}/" for folder in splits)
+    within = [name for name in pictures if name.startswith(heads)]
+    meant = {SPLITS[posixpath.basename(folder).lower()] for folder in splits}
+    return len(meant) == 1 and all(posixpath.dirname(name) in splits for name in within)
+
+
+def _folders(pictures: Sequence[str], depth: int) -> dict[str, str | None]:
+    """The folders at a depth, or above where pictures are, each with the split that it is called by."""
+    folders = dict.fromkeys("/".join(name.split("/")[:-1][: depth + 1]) for name in pictures if "/" in name)
+    return {
+        folder: SPLITS.get(posixpath.basename(folder).lower()) if folder.count("/") == depth else None
+        for folder in folders
+    }
 
 
 def _shown(folders: Sequence[str]) -> str:
