@@ -269,6 +269,9 @@ def test_whole_floats_and_numbers_below_zero_stand_for_themselves(tmp_path: Path
         assert report.classes == {-1: "-1", 1: "1", 10: "10"}
         assert sorted(row["image/class/label"].item() for row in rows(out)) == [-1, 1, 10]
     assert tfreel.pack(files, tmp_path / "half", labels=[0.5, 1.0, 2.0]).classes[0] == "0.5"
+    (tmp_path / "labels.csv").write_text("file,label\n1.png,10.0\n2.png,2.0\n3.png,\n")
+    report = tfreel.pack(flat, tmp_path / "table", labels=tmp_path / "labels.csv", on_error="skip")
+    assert report.classes == {2: "2", 10: "10"}
 
 
 def test_arrays_and_series_of_labels_are_paired_by_position(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 
 from tfreel.packing.tables.text_file import delimiter_of
@@ -11,6 +12,7 @@ from tfreel.storage.paths import display
 
 _FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_path", "name", "id", "image_id")
 _LABEL_COLUMNS = ("label", "class", "category", "target", "class_name", "label_name", "y")
+_WHOLE_FLOAT = re.compile(r"-?\d+\.0", re.ASCII)
 _LARGEST_BYTES = 1 << 30
 _HEAD_BYTES = 1 << 12
 _MOST_NAMED = 20
@@ -33,6 +35,9 @@ def read_table(path: str) -> dict[str, str]:
         key, label = row[file_column].strip().replace("\\", "/").removeprefix("./"), row[label_column].strip()
         if table.setdefault(key, label) != label:
             raise ValueError(f"{display(path)}: two labels for {key!r}: {table[key]!r} and {label!r}")
+    # So pandas writes whole numbers where one is missing.
+    if all(not label or _WHOLE_FLOAT.fullmatch(label) for label in table.values()):
+        return {key: label.removesuffix(".0") for key, label in table.items()}
     return table
 
 

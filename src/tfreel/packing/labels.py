@@ -100,7 +100,7 @@ def _label(value: object) -> Label:
         return Label(problem="its label is empty")
     # Where one is missing, pandas makes floats of all whole numbers in a column.
     if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
-        return Label(f"{float(value):.0f}")
+        return Label(str(int(float(value))))
     return Label(str(value))
 
 
