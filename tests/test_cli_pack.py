@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -165,6 +166,9 @@ def test_advice_is_spelled_as_in_the_shell(tmp_path: Path) -> None:
     assert refused.exit_code == 1
     assert "outside of its picture of 20 × 10; --clip cuts it off there; --on-error skip" in refused.stderr
     assert run(root, tmp_path / "out", "--clip").exit_code == 0
+    alpha = put(tmp_path / "alpha", {"a.png": tfreel.images.encode(np.zeros((4, 4, 4), np.uint8))})
+    refused = run(alpha, tmp_path / "jpeg", "--to", "jpeg")
+    assert "jpeg cannot hold 4 channels of uint8; --mode rgb takes 3 of uint8" in refused.stderr
 
 
 def test_no_advice_is_left_as_python_spells_it(capsys: pytest.CaptureFixture[str]) -> None:

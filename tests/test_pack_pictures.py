@@ -96,6 +96,70 @@ def test_colours_are_as_asked_for(tmp_path: Path) -> None:
                 assert len(image.getbands()) == channels
 
 
+@pytest.mark.parametrize("form", ["VP8L", "VP8X"])
+def test_what_was_lossless_stays_so(tmp_path: Path, form: str) -> None:
+    exif = {} if form == "VP8L" else {"exif": Image.Exif()}
+    lossless = saved(ALPHA, "WEBP", lossless=True, **exif)
+    files = {"lossless.webp": lossless, "lossy.webp": saved(ALPHA, "WEBP")}
+    assert lossless[12:16] == form.encode()
+    rows = packed(tmp_path, files, mode="rgb")
+    assert np.array_equal(
+        tfreel.images.decode(rows["lossless.webp"]["image/encoded"][0]), tfreel.images.decode(lossless)
+    )
+    assert rows["lossy.webp"]["image/format"] == [b"webp"]
+
+
+def test_an_animation_is_lossless_if_its_first_picture_is(tmp_path: Path) -> None:
+    frames = [Image.fromarray(colours(seed=seed)) for seed in range(2)]
+    options = {"save_all": True, "append_images": frames[1:]}
+    moving = {
+        "lossless.webp": saved(frames[0], "WEBP", lossless=True, **options),
+        "lossy.webp": saved(frames[0], "WEBP", **options),
+    }
+    rows = packed(tmp_path, moving, resize=(8, 8))
+    assert {name: row["image/format"] for name, row in rows.items()} == {
+        "lossless.webp": [b"png"],
+        "lossy.webp": [b"webp"],
+    }
+
+
+def test_any_picture_can_be_gray(tmp_path: Path) -> None:
+    files = {
+        "lossless.webp": saved(colours(), "WEBP", lossless=True),
+        "lossy.webp": saved(colours(), "WEBP"),
+        "alpha.png": saved(ALPHA, "PNG"),
+    }
+    rows = packed(tmp_path, files, mode="gray")
+    for name, form in (("lossless.webp", b"png"), ("lossy.webp", b"jpeg"), ("alpha.png", b"png")):
+        assert rows[name]["image/format"] == [form]
+        found = tfreel.images.decode(rows[name]["image/encoded"][0], "keep")
+        assert found.shape == (20, 30, 1)
+        expected = tfreel.images.decode(files[name], "gray")
+        assert np.abs(found.astype(int) - expected).max() <= (6 if form == b"jpeg" else 0)
+
+
+def test_gray_pictures_become_webp_as_colours(tmp_path: Path) -> None:
+    gray = saved(Image.fromarray(ALPHA).convert("LA"), "PNG")
+    rows = packed(tmp_path, {"gray.jpg": jpeg(mode="L"), "alpha.png": gray}, to="webp")
+    assert tfreel.images.probe(rows["gray.jpg"]["image/encoded"][0]).channels == 3
+    assert tfreel.images.probe(rows["alpha.png"]["image/encoded"][0]).channels == 4
+
+
+@pytest.mark.parametrize(
+    ("picture", "what"),
+    [
+        (ALPHA, "4 channels of uint8"),
+        (np.dstack([ALPHA[:, :, 0]] * 2), "2 channels of uint8"),
+        (np.arange(600, dtype=np.uint16).reshape(20, 30), "1 channels of uint16"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_said_with_a_way_out(tmp_path: Path, picture: Any, what: str) -> None:
+    files = {"a.png": tfreel.images.encode(picture)}
+    with pytest.raises(tfreel.TfreelError, match=f'jpeg cannot hold {what}; mode="rgb" takes 3 of uint8'):
+        packed(tmp_path, files, to="jpeg")
+    assert packed(tmp_path, files, to="jpeg", mode="rgb")["a.png"]["image/format"] == [b"jpeg"]
+
+
 def test_pictures_are_turned_only_when_asked_for(tmp_path: Path) -> None:
     files = {"turned.jpg": with_orientation(6)}
     kept = packed(tmp_path, files)["turned.jpg"]

@@ -43,6 +43,7 @@ _ADVICE = (
     ("clip=True cuts it off", "--clip cuts it off"),
     ("clip=True leaves it out", "--clip leaves it out"),
     ("orient=True turns", "--orient turns"),
+    ('mode="rgb" takes', "--mode rgb takes"),
     ('masks="keep" keeps masks', "--masks keep keeps masks"),
     ("leave=['", "--leave '"),
     ("'] packs the rest", "' packs the rest"),

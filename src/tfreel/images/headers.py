@@ -7,7 +7,7 @@ an end.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from tfreel.inference.content import NAMES, Content, content_of, is_jpeg_frame, 
 # What is decoded at all. Image libraries know many more formats, most of them hardly ever looked at.
 FORMATS = frozenset({"jpeg", "png", "gif", "webp", "bmp", "tiff", "avif"})
 _MOST_CHUNKS = 4096
+_WEBP_FRAME_BYTES = 16  # of a picture in an animation, before its own chunks
 _ORIENTATION = 274  # the tag, in EXIF data and in TIFF
 _UPRIGHT = 1
 
@@ -156,6 +157,17 @@ def _gif(data: bytes) -> Pixels:
     return Pixels(channels, 8, palette=True)
 
 
+def _webp_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """The chunks of a WebP file: the name, and where its content begins and ends; those of frames too."""
+    offset = 12
+    for _ in range(_MOST_CHUNKS):
+        if offset + 8 > len(data):
+            return
+        name, length = struct.unpack_from("<4sI", data, offset)
+        yield name, offset + 8, offset + 8 + length
+        offset += 8 + (_WEBP_FRAME_BYTES if name == b"ANMF" else length + (length & 1))
+
+
 def _webp(data: bytes) -> Pixels:
     first = data[12:16]
     if first == b"VP8L":
@@ -163,16 +175,15 @@ def _webp(data: bytes) -> Pixels:
     if first != b"VP8X":
         return Pixels(3)
     channels, orientation = 4 if data[20] & 0x10 else 3, _UPRIGHT
-    offset = 12
-    for _ in range(_MOST_CHUNKS):
-        if offset + 8 > len(data):
-            break
-        name, length = struct.unpack_from("<4sI", data, offset)
+    for name, begin, end in _webp_chunks(data):
         if name == b"EXIF":
-            exif = data[offset + 8 : offset + 8 + length]
-            orientation = _exif_orientation(exif.removeprefix(b"Exif\0\0"))
-        offset += 8 + length + (length & 1)
+            orientation = _exif_orientation(data[begin:end].removeprefix(b"Exif\0\0"))
     return Pixels(channels, orientation=orientation)
+
+
+def is_lossless_webp(data: bytes) -> bool:
+    """Whether a WebP file, of several pictures the first, holds every value as it was."""
+    return next((name for name, _, _ in _webp_chunks(data) if name in (b"VP8 ", b"VP8L")), b"") == b"VP8L"
 
 
 def _bmp(data: bytes) -> Pixels:

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from tfreel.examples.tensor import tensor
 from tfreel.features.kinds import Feature, FixedLenFeature
+from tfreel.images.encode import Format
+from tfreel.images.headers import is_lossless_webp
 from tfreel.images.sizes import checked_size
 from tfreel.inference.content import IMAGES, NAMES, content_of, jpeg_segments
 from tfreel.packing.source import Listing, RejectError
@@ -27,8 +29,6 @@ _CHOICES: dict[str, tuple[str | None, ...]] = {
     "mode": ("rgb", "gray", "keep"),
 }
 _QUALITY = 95
-# What a picture that had to be decoded is stored as, if nothing is said: never worse than it was.
-_LOSSLESS_OR_SAME: dict[str, Literal["jpeg", "png", "webp"]] = {"jpeg": "jpeg", "webp": "webp"}
 _FORMATS = {**dict.fromkeys(_JPEG_SUFFIXES, "jpeg"), ".tif": "tiff"}
 _JPEG_END = b"\xff\xd9"
 _PNG_END = b"\0\0\0\0IEND"
@@ -50,7 +50,7 @@ class PictureOptions:
 
     store: Literal["encoded", "raw"] = "encoded"
     resize: tuple[int, int] | int | None = None
-    to: Literal["jpeg", "png", "webp"] | None = None
+    to: Format | None = None
     quality: int | None = None
     mode: Literal["rgb", "gray", "keep"] = "keep"
     orient: bool = False
@@ -132,9 +132,28 @@ class Pictures:
                 "image/channels": pixels.shape[2],
                 "image": tensor(pixels),
             }
-        form = options.to or _LOSSLESS_OR_SAME.get(kind, "png")
-        encoded = images.encode(pixels, form, quality=options.quality or _QUALITY)
-        return {**sides, "image/encoded": encoded, "image/format": form}
+        form = options.to or _form_for(pixels, data, kind)
+        return {**sides, "image/encoded": self._encoded(pixels, form), "image/format": form}
+
+    def _encoded(self, pixels: npt.NDArray[Any], form: Format) -> bytes:
+        from tfreel import images
+
+        channels = pixels.shape[2]
+        if (form == "jpeg" and channels in (2, 4)) or (form != "png" and pixels.dtype == np.uint16):
+            raise RejectError(
+                f'{form} cannot hold {channels} channels of {pixels.dtype}; mode="rgb" takes 3 of uint8'
+            )
+        if form == "webp" and channels < 3:  # it has no gray
+            pixels = pixels[:, :, [0, 0, 0, *range(1, channels)]]
+        return images.encode(pixels, form, quality=self._options.quality or _QUALITY)
+
+
+def _form_for(pixels: npt.NDArray[Any], data: bytes, kind: str) -> Format:
+    """What a picture that had to be decoded is stored as, if nothing is said: never worse than it was."""
+    lossy = kind == "jpeg" or (kind == "webp" and not is_lossless_webp(data))
+    if not lossy:
+        return "png"
+    return "webp" if kind == "webp" and pixels.shape[2] > 1 else "jpeg"
 
 
 def is_picture(tree: Tree, name: str) -> bool:
