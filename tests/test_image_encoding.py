@@ -42,6 +42,16 @@ def test_lossy_formats_have_a_quality(kind: Any) -> None:
     assert np.abs(images.decode(fine).astype(int) - colours()).mean() < 6
 
 
+@pytest.mark.parametrize("kind", ["png", "jpeg", "webp"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_every_format_says_how_the_camera_was_held(kind: Any, orientation: int) -> None:
+    data = images.encode(colours(), kind, orientation=orientation)
+    assert images.probe(data).orientation == orientation
+    assert (data == images.encode(colours(), kind)) == (orientation == 1)
+    with pytest.raises(ValueError, match="orientation goes from 1 to 8, not 9"):
+        images.encode(colours(), kind, orientation=9)
+
+
 @pytest.mark.parametrize(
     ("image", "kind", "why"),
     [

@@ -168,6 +168,36 @@ def test_pictures_are_turned_only_when_asked_for(tmp_path: Path) -> None:
     assert (turned["image/height"].item(), turned["image/width"].item()) == (30, 20)
 
 
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize(
+    "options", [{"resize": (10, 16)}, {"mode": "gray"}, {"to": "jpeg"}, {"to": "png"}, {"to": "webp"}]
+)
+def test_what_the_camera_noted_survives_another_encoding(
+    tmp_path: Path, kind: str, options: dict[str, Any]
+) -> None:
+    files = {"turned": with_orientation(6, kind)}
+    row = packed(tmp_path, {f"{name}.{kind}": data for name, data in files.items()}, **options)[
+        f"turned.{kind}"
+    ]
+    found = tfreel.images.probe(row["image/encoded"][0])
+    assert found.orientation == 6
+    assert (row["image/height"].item(), row["image/width"].item()) == (found.height, found.width)
+    seen = tfreel.images.decode(row["image/encoded"][0], "gray", orient=True).astype(int)
+    upright = tfreel.images.decode(files["turned"], "gray", orient=True)
+    expected = tfreel.images.resize(upright, seen.shape[:2], antialias=True)
+    assert np.abs(seen - expected).mean() < 6
+
+
+def test_what_is_turned_has_no_note_of_the_camera_any_more(tmp_path: Path) -> None:
+    files = {"turned.jpg": with_orientation(6), "turned.tiff": with_orientation(6, "TIFF")}
+    for options in ({"orient": True}, {"orient": True, "to": "webp"}):
+        for row in packed(tmp_path, files, **options).values():
+            found = tfreel.images.probe(row["image/encoded"][0])
+            assert (found.height, found.width, found.orientation) == (30, 20, 1)
+    tiff = packed(tmp_path, files, resize=(10, 16))["turned.tiff"]["image/encoded"][0]
+    assert tfreel.images.probe(tiff).orientation == 1
+
+
 def test_a_damaged_picture_is_kept_as_a_file_but_rejected_where_pixels_are_needed(tmp_path: Path) -> None:
     cut = jpeg(200, 200)
     (tmp_path / "in").mkdir()

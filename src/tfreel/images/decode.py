@@ -16,7 +16,7 @@ from tfreel.images.pillow import loaded, opened
 from tfreel.images.sizes import Size, target
 
 MAX_PIXELS = 89_478_485  # a quarter of a gigabyte of RGB; where Pillow begins to warn
-_ALWAYS_UPRIGHT = ("tiff", "avif")  # Pillow turns these itself
+ALWAYS_UPRIGHT = ("tiff", "avif")  # Pillow turns these itself
 
 
 def probe(data: bytes, *, max_pixels: int = MAX_PIXELS) -> ImageInfo:
@@ -104,7 +104,7 @@ class Reading:
         kind, size = found.kind, (found.height or 0, found.width or 0)
         refuse_bomb(kind, size[1], size[0], self.max_pixels)
         stored = pixels_of(kind, data)
-        turn = stored.orientation if self.orient and kind not in _ALWAYS_UPRIGHT else 1
+        turn = stored.orientation if self.orient and kind not in ALWAYS_UPRIGHT else 1
         if kind == "jpeg" and self.mode != "labels" and all(size) and not stored.inks:
             wanted = None if enough is None else _turned(target(enough, *_turned(size, turn)), turn)
             pixels = self._of_jpeg(data, size, stored, shrinking(size, wanted))

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tfreel.images.headers import ORIENTATION
+
 Format: TypeAlias = Literal["png", "jpeg", "webp"]
 
 # Modes of Pillow that hold what an array of such a shape means; I and F are refused by their dtype.
@@ -15,7 +17,13 @@ _PLAIN_MODES = ("L", "LA", "RGB", "RGBA", "I", "I;16", "F")
 _CHANNELS = {"png": (1, 2, 3, 4), "jpeg": (1, 3), "webp": (3, 4)}
 
 
-def encode(image: npt.ArrayLike, format: Format = "png", *, quality: int = 95) -> bytes:  # noqa: A002 - as in Pillow
+def encode(
+    image: npt.ArrayLike,
+    format: Format = "png",  # noqa: A002 - as in Pillow
+    *,
+    quality: int = 95,
+    orientation: int = 1,
+) -> bytes:
     r"""The bytes of an image.
 
     Args:
@@ -23,6 +31,7 @@ def encode(image: npt.ArrayLike, format: Format = "png", *, quality: int = 95) -
             WebP 3 or 4. PNG also holds uint16 of one channel. Or an image of Pillow, of any mode.
         format: ``"png"`` keeps every value; ``"jpeg"`` and ``"webp"`` do not.
         quality: Of JPEG and WebP, from 1 to 100.
+        orientation: How a camera was held, from 1 (upright) to 8: a note in EXIF, as `probe` finds it.
 
     Raises:
         ValueError: The format cannot hold such an array.
@@ -37,13 +46,16 @@ def encode(image: npt.ArrayLike, format: Format = "png", *, quality: int = 95) -
         raise ValueError(f"format must be one of {', '.join(_CHANNELS)}, not {format!r}")
     if not 1 <= quality <= 100:
         raise ValueError(f"quality goes from 1 to 100, not {quality}")
+    if not 1 <= orientation <= 8:
+        raise ValueError(f"orientation goes from 1 to 8, not {orientation}")
     if pixels.ndim not in (2, 3) or 0 in pixels.shape:
         raise ValueError(f"an image is (height, width) or (height, width, channels), not {pixels.shape}")
     channels = 1 if pixels.ndim == 2 else pixels.shape[2]
     deep = pixels.dtype == np.uint16 and format == "png" and channels == 1
     if channels not in _CHANNELS[format] or not (deep or pixels.dtype == np.uint8):
         raise ValueError(f"{format} cannot hold {channels} channels of {pixels.dtype}")
-    return _saved(pixels[:, :, 0] if pixels.ndim == 3 and channels == 1 else pixels, format, quality)
+    plain = pixels[:, :, 0] if pixels.ndim == 3 and channels == 1 else pixels
+    return _saved(plain, format, quality, orientation)
 
 
 def _in_colours(image: Any) -> Any:
@@ -80,13 +92,16 @@ def encode_labels(ids: npt.ArrayLike) -> bytes:
     low, high = int(array.min()), int(array.max())
     if low < 0 or high > 0xFFFF:
         raise ValueError(f"class ids go from 0 to 65535, and these from {low} to {high}")
-    return _saved(array.astype(np.uint8 if high <= 0xFF else np.uint16), "png", 100)
+    return _saved(array.astype(np.uint8 if high <= 0xFF else np.uint16), "png")
 
 
-def _saved(pixels: npt.NDArray[Any], name: Format, quality: int) -> bytes:
+def _saved(pixels: npt.NDArray[Any], name: Format, quality: int = 100, orientation: int = 1) -> bytes:
     from PIL import Image
 
     out = io.BytesIO()
-    options = {} if name == "png" else {"quality": quality}
+    options: dict[str, Any] = {} if name == "png" else {"quality": quality}
+    if orientation != 1:
+        options["exif"] = exif = Image.Exif()
+        exif[ORIENTATION] = orientation
     Image.fromarray(np.ascontiguousarray(pixels)).save(out, name.upper(), **options)
     return out.getvalue()

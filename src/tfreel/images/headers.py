@@ -18,7 +18,7 @@ from tfreel.inference.content import NAMES, Content, content_of, is_jpeg_frame, 
 FORMATS = frozenset({"jpeg", "png", "gif", "webp", "bmp", "tiff", "avif"})
 _MOST_CHUNKS = 4096
 _WEBP_FRAME_BYTES = 16  # of a picture in an animation, before its own chunks
-_ORIENTATION = 274  # the tag, in EXIF data and in TIFF
+ORIENTATION = 274  # the tag, in EXIF data and in TIFF
 _UPRIGHT = 1
 
 
@@ -104,7 +104,7 @@ def pixels_of(kind: str, data: bytes) -> Pixels:
 
 
 def _exif_orientation(exif: bytes) -> int:
-    number = (tiff_numbers(exif) or {}).get(_ORIENTATION, _UPRIGHT)
+    number = (tiff_numbers(exif) or {}).get(ORIENTATION, _UPRIGHT)
     return number if 1 <= number <= 8 else _UPRIGHT
 
 
@@ -199,9 +199,9 @@ def _tiff(data: bytes) -> Pixels:
     numbers = tiff_numbers(data) or {}
     palette = numbers.get(262) == 3
     channels = 3 if palette or numbers.get(262) == 5 else min(4, numbers.get(277, 1))
-    orientation = numbers.get(_ORIENTATION, _UPRIGHT)
+    orientation = numbers.get(ORIENTATION, _UPRIGHT)
     upright = orientation if 1 <= orientation <= 8 else _UPRIGHT
-    return Pixels(channels, numbers.get(258, 1), palette, upright)
+    return Pixels(channels, numbers.get(258, 1), palette, upright, inks=numbers.get(262) == 5)
 
 
 _READERS: dict[str, Callable[[bytes], Pixels]] = {

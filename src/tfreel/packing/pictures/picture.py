@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from tfreel.examples.tensor import tensor
 from tfreel.features.kinds import Feature, FixedLenFeature
+from tfreel.images.decode import ALWAYS_UPRIGHT
 from tfreel.images.encode import Format
-from tfreel.images.headers import is_lossless_webp
+from tfreel.images.headers import is_lossless_webp, pixels_of
 from tfreel.images.sizes import checked_size
 from tfreel.inference.content import IMAGES, NAMES, content_of, jpeg_segments
 from tfreel.packing.source import Listing, RejectError
@@ -133,9 +134,10 @@ class Pictures:
                 "image": tensor(pixels),
             }
         form = options.to or _form_for(pixels, data, kind)
-        return {**sides, "image/encoded": self._encoded(pixels, form), "image/format": form}
+        encoded = self._encoded(pixels, form, _orientation_left(data, kind, orient=options.orient))
+        return {**sides, "image/encoded": encoded, "image/format": form}
 
-    def _encoded(self, pixels: npt.NDArray[Any], form: Format) -> bytes:
+    def _encoded(self, pixels: npt.NDArray[Any], form: Format, orientation: int) -> bytes:
         from tfreel import images
 
         channels = pixels.shape[2]
@@ -145,7 +147,8 @@ class Pictures:
             )
         if form == "webp" and channels < 3:  # it has no gray
             pixels = pixels[:, :, [0, 0, 0, *range(1, channels)]]
-        return images.encode(pixels, form, quality=self._options.quality or _QUALITY)
+        quality = self._options.quality or _QUALITY
+        return images.encode(pixels, form, quality=quality, orientation=orientation)
 
 
 def _form_for(pixels: npt.NDArray[Any], data: bytes, kind: str) -> Format:
@@ -166,6 +169,11 @@ def is_picture(tree: Tree, name: str) -> bool:
         return content_of(tree.read(name, _LARGEST_LOOKED_INTO)).kind in IMAGES
     except (RejectError, OSError):
         return False
+
+
+def _orientation_left(data: bytes, kind: str, *, orient: bool) -> int:
+    """The note of the camera that still holds for decoded pixels: viewers turn the picture by it."""
+    return 1 if orient or kind in ALWAYS_UPRIGHT else pixels_of(kind, data).orientation
 
 
 def about_end(row: Mapping[str, object]) -> Sequence[str]:
