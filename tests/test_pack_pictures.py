@@ -194,8 +194,48 @@ def test_what_is_turned_has_no_note_of_the_camera_any_more(tmp_path: Path) -> No
         for row in packed(tmp_path, files, **options).values():
             found = tfreel.images.probe(row["image/encoded"][0])
             assert (found.height, found.width, found.orientation) == (30, 20, 1)
-    tiff = packed(tmp_path, files, resize=(10, 16))["turned.tiff"]["image/encoded"][0]
+    tiff = packed(tmp_path, files, resize=(20, 30))["turned.tiff"]["image/encoded"][0]
+    assert tfreel.images.decode(tiff).shape == (20, 30, 3)
     assert tfreel.images.probe(tiff).orientation == 1
+
+
+def test_pictures_that_need_nothing_keep_their_bytes(tmp_path: Path) -> None:
+    plain = {
+        "a.jpg": jpeg(),
+        "a.png": saved(colours(), "PNG"),
+        "a.webp": saved(colours(), "WEBP"),
+        "a.bmp": saved(colours(), "BMP"),
+        "a.tiff": saved(colours(), "TIFF"),
+    }
+    gray = {"gray.jpg": jpeg(mode="L"), "gray.png": saved(colours()[:, :, 0], "PNG")}
+    other = {
+        "a.gif": saved(colours(), "GIF"),
+        "alpha.png": saved(ALPHA, "PNG"),
+        "cmyk.jpg": jpeg(mode="CMYK"),
+    }
+    cmyk = {"cmyk.tiff": saved(Image.fromarray(colours()).convert("CMYK"), "TIFF")}
+    deep = {"deep.png": saved(np.arange(600, dtype=np.uint16).reshape(20, 30), "PNG")}
+    turned = {"turned.jpg": with_orientation(6)}
+    files = {**plain, **gray, **other, **cmyk, **deep, **turned}
+
+    def kept(**options: Any) -> set[str]:
+        rows = packed(tmp_path, files, **options)
+        return {name for name, row in rows.items() if row["image/encoded"][0] == files[name]}
+
+    assert kept(mode="rgb") == {*plain, *turned}
+    assert kept(mode="gray") == {*gray}
+    assert kept(orient=True) == {*files} - {*turned}
+    assert kept(orient=True, mode="rgb") == {*plain}
+    assert kept(resize=(20, 30)) == kept(resize=20) == {*files}
+    assert kept(resize=(30, 20)) == set()
+    assert "a.jpg" not in kept(quality=90)
+
+
+def test_a_picture_that_kept_its_bytes_may_be_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "cut.jpg").write_bytes(jpeg(200, 200)[:-100])
+    report = tfreel.pack(tmp_path / "in", tmp_path / "out", orient=True)
+    assert [remark.text for remark in report.remarks] == ["seems to be cut off"]
 
 
 def test_a_damaged_picture_is_kept_as_a_file_but_rejected_where_pixels_are_needed(tmp_path: Path) -> None:

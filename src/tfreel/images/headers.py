@@ -212,3 +212,4 @@ _READERS: dict[str, Callable[[bytes], Pixels]] = {
     "bmp": _bmp,
     "tiff": _tiff,
 }
+TOLD_BY_HEADER = frozenset(_READERS)  # the formats of which `pixels_of` knows more than a guess

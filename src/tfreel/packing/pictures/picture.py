@@ -15,8 +15,8 @@ from tfreel.examples.tensor import tensor
 from tfreel.features.kinds import Feature, FixedLenFeature
 from tfreel.images.decode import ALWAYS_UPRIGHT
 from tfreel.images.encode import Format
-from tfreel.images.headers import is_lossless_webp, pixels_of
-from tfreel.images.sizes import checked_size
+from tfreel.images.headers import TOLD_BY_HEADER, Pixels, is_lossless_webp, pixels_of
+from tfreel.images.sizes import Size, checked_size, target
 from tfreel.inference.content import IMAGES, NAMES, content_of, jpeg_segments
 from tfreel.packing.source import Listing, RejectError
 from tfreel.packing.tree import Tree
@@ -31,6 +31,7 @@ _CHOICES: dict[str, tuple[str | None, ...]] = {
 }
 _QUALITY = 95
 _FORMATS = {**dict.fromkeys(_JPEG_SUFFIXES, "jpeg"), ".tif": "tiff"}
+_PLAIN = {"rgb": Pixels(3), "gray": Pixels(1)}
 _JPEG_END = b"\xff\xd9"
 _PNG_END = b"\0\0\0\0IEND"
 
@@ -100,7 +101,7 @@ class Pictures:
             "image/width": width,
             "image/filename": os.fsencode(name),
         }
-        if self._keeps_files:
+        if self._keeps_files or self._is_as_asked(data, kind, (height, width)):
             return features
         return {**features, **self._remade(data, kind)}
 
@@ -115,6 +116,18 @@ class Pictures:
             info = images.probe(data, max_pixels=self._options.max_pixels)
             return info.format, info.height, info.width
         return found.kind, found.height, found.width
+
+    def _is_as_asked(self, data: bytes, kind: str, size: Size) -> bool:
+        """Whether a picture needs nothing, by its header."""
+        options = self._options
+        if options.store == "raw" or options.to is not None or options.quality is not None:
+            return False
+        if kind not in TOLD_BY_HEADER or (options.resize and target(options.resize, *size) != size):
+            return False
+        stored = pixels_of(kind, data)
+        if stored.orientation != 1 and (options.orient or kind in ALWAYS_UPRIGHT):
+            return False
+        return options.mode == "keep" or stored._replace(orientation=1) == _PLAIN[options.mode]
 
     def _remade(self, data: bytes, kind: str) -> dict[str, object]:
         """What is different when pixels are touched."""
@@ -227,10 +240,8 @@ class PictureListing(Listing):
         self._tree.read_ahead([self.items[index].name for index in indices])
 
     def remarks(self, index: int, row: dict[str, object]) -> Sequence[str]:
-        if not self._keeps_files:
-            return ()
         suffix = posixpath.splitext(self.items[index].name)[1].lower()
         kind = str(row["image/format"])
-        if not suffix or kind == _FORMATS.get(suffix, suffix[1:]):
+        if not self._keeps_files or not suffix or kind == _FORMATS.get(suffix, suffix[1:]):
             return about_end(row)
         return (f"is a {NAMES[kind]} file, whatever its name says", *about_end(row))
