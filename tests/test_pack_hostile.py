@@ -152,6 +152,52 @@ def test_names_that_are_no_text_or_hold_control_characters_come_through(tmp_path
     assert "a/日本.png".encode() in names
 
 
+def zip_of(path: Path, encoding: str, names: list[str]) -> Path:
+    """A zip archive whose names are written in some encoding, without a word about it."""
+
+    class Silent(zipfile.ZipInfo):
+        def _encodeFilenameFlags(self) -> tuple[bytes, int]:
+            return self.filename.encode(encoding), self.flag_bits
+
+    with zipfile.ZipFile(path, "w") as out:
+        for number, name in enumerate(names):
+            out.writestr(Silent(name), picture(number))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("encoding", "names", "told"),
+    [
+        ("gbk", ["苹果/一.png", "苹果/二（1）.png", "香蕉/朱镕基.png", "香蕉/b.png"], "GBK"),
+        ("utf-8", ["苹果/一.png", "äpfel/ü.png", "りんご/é.png"], None),
+        ("cp437", ["Äpfel/grün.png", "señor/niño.png", "Küche/Mülltonne.png"], "CP437"),
+        ("ascii", ["apples/a.png"], None),
+    ],
+)
+def test_names_of_a_zip_that_does_not_say_how_they_are_written_are_read(
+    tmp_path: Path, encoding: str, names: list[str], told: str | None
+) -> None:
+    path = zip_of(tmp_path / "in.zip", encoding, names)
+    report = tfreel.pack(path, tmp_path / "out", workers=2)
+    rows = [tfreel.decode(record) for record in tfreel.read(tmp_path / "out")]
+    assert {row["image/filename"][0].decode(): row["image/encoded"][0] for row in rows} == {
+        name: picture(number) for number, name in enumerate(names)
+    }
+    assert {*report.classes.values()} == {name.partition("/")[0] for name in names}
+    what = f"the archive does not say what names in it are written in; they are read as {told}"
+    assert report.notes == ([what] if told else [])
+
+
+def test_names_in_gbk_are_confined_as_they_are_read(tmp_path: Path) -> None:
+    # The second byte of 乗 is a backslash, which is no step into a folder; the dots are one out of it.
+    path = zip_of(tmp_path / "in.zip", "gbk", ["苹果/乗.png", "../苹果.png", "苹果/../../二.png"])
+    assert b"\\" in "乗".encode("gbk")
+    report = tfreel.pack(path, tmp_path / "out")
+    assert {*skipped(report)} == {"../苹果.png", "苹果/../../二.png"}
+    (record,) = tfreel.read(tmp_path / "out")
+    assert tfreel.decode(record)["image/filename"] == ["苹果/乗.png".encode()]
+
+
 # Bombs ------------------------------------------------------------------------------------------------------
 
 

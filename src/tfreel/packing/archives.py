@@ -11,7 +11,8 @@ import tarfile
 import threading
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any
 
 from tfreel.compression import CodecError
@@ -25,6 +26,8 @@ from tfreel.storage.paths import display
 
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
+_STANDARD = "cp437"  # of names in a zip archive that are not said to be UTF-8
+_SAYS_UTF8 = 0x800
 _MOST_MEMBERS = 10_000_000
 _MOST_RATIO = 1000  # of a member's size to what it takes in the archive: deflate makes at most 1,032
 _RATIO_BYTES = 1 << 24  # below which no ratio is suspect
@@ -53,6 +56,9 @@ class Zip(Tree):
             raise UnsafeInputError(
                 f"{display(path)}: not a sound zip archive ({error})", path=path, kind="archive_corrupt"
             ) from None
+        self._encoding = _encoding_of({raw for member in members if (raw := _raw_name(member))})
+        if self._encoding != "utf-8":
+            self.notes.append(_of_names(self._encoding))
         self._members = dict(self._wanted(members))
         ordered = sorted(self._members, key=natural_key)
         self.entries = {
@@ -73,7 +79,8 @@ class Zip(Tree):
         for member in members:
             if member.is_dir():
                 continue
-            name = _safe_name(self, member.filename)
+            raw = _raw_name(member)
+            name = _safe_name(self, raw.decode(self._encoding) if raw else member.filename)
             if name is None:
                 continue
             if member.external_attr >> 16 & 0o170000 not in (0, 0o100000):
@@ -107,6 +114,34 @@ class Zip(Tree):
         if archive is None:
             archive = self._local.archive = zipfile.ZipFile(self.path)
         return archive
+
+
+def _raw_name(member: zipfile.ZipInfo) -> bytes:
+    """The name as it is written; empty if it is ASCII, or if the archive says what it is written in."""
+    told = member.flag_bits & _SAYS_UTF8 or member.filename != member.orig_filename.partition("\0")[0]
+    return b"" if told or member.filename.isascii() else member.filename.encode(_STANDARD)
+
+
+def _encoding_of(names: Collection[bytes]) -> str:
+    """What names are written in, of which the archive does not say so: Chinese Windows has GBK there."""
+    with suppress(UnicodeDecodeError):
+        for name in names:
+            name.decode("utf-8")
+        return "utf-8"
+    with suppress(UnicodeDecodeError):
+        # Letters with accents before others are rare characters in GBK. Names are made of common ones.
+        letters = [letter for name in names for letter in name.decode("gbk") if not letter.isascii()]
+        common = [letter for letter in letters if "\u4e00" <= letter <= "\u9fff" and _in_gb2312(letter)]
+        return "gbk" if len(common) > len(letters) / 2 else _STANDARD
+    return _STANDARD
+
+
+def _in_gb2312(letter: str) -> bool:
+    return len(letter.encode("gb2312", "ignore")) > 0
+
+
+def _of_names(encoding: str) -> str:
+    return f"the archive does not say what names in it are written in; they are read as {encoding.upper()}"
 
 
 def _check_overlap(path: str, members: list[zipfile.ZipInfo]) -> None:

@@ -43,6 +43,7 @@ class Tree(ABC):
         path: Where the root is: a directory or an archive.
         entries: The files by their names, in natural order.
         skipped: What was found that is no regular file, or hidden.
+        notes: What else the user should know of it, each a sentence.
         in_order: Reading in another order than that of the archive would be slow.
     """
 
@@ -52,6 +53,7 @@ class Tree(ABC):
         self.path = path
         self.entries: Mapping[str, Entry] = {}
         self.skipped: list[Remark] = []
+        self.notes: list[str] = []
 
     @abstractmethod
     def read(self, name: str, limit: int = LARGEST_FILE_BYTES) -> bytes:
@@ -208,6 +210,7 @@ class Below(Tree):
                 self.skipped.append(Remark(name, f"not in {display(folder)}/, where all pictures are"))
         self.entries = entries
         self.skipped += tree.skipped
+        self.notes += tree.notes
 
     def read(self, name: str, limit: int = LARGEST_FILE_BYTES) -> bytes:
         return self._tree.read(self._prefix + name, limit)

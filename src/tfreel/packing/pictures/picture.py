@@ -233,6 +233,7 @@ class PictureListing(Listing):
         self._pictures = Pictures(options)
         self._keeps_files = options.keeps_files()
         self.skipped = [*tree.skipped]
+        self.notes = [*tree.notes]
         self.in_order = tree.in_order
         self.heavy = not self._keeps_files
 
