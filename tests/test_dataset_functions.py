@@ -110,6 +110,38 @@ def test_a_function_of_rows_in_a_batch_fails_on_one_record(ds: Dataset) -> None:
         assert "others" not in note
 
 
+def only_odd_ones(row: Any) -> Any:
+    if row["n"] % 2 == 0 or row["n"] in (3, 5):
+        raise OddError("even", row["n"])
+    return row
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"workers": 2}, {"workers": 2, "ordered": False}, {"workers": 1, "processes": True}]
+)
+def test_rows_of_a_batch_that_fail_are_left_out_alone(ds: Dataset, options: Any) -> None:
+    steps = iter(ds[:12].batch(3).map(only_odd_ones, batched=False, on_error="skip", **options))
+    found = sorted(batch["n"].tolist() for batch in steps)
+    assert found == [[1], [7], [9, 11]]  # the batch of 3, 4 and 5 is gone
+    assert steps.report.skipped == 8
+    assert sorted(example.record for example in steps.report.examples if example.record is not None) == [
+        n for n in range(12) if n not in (1, 7, 9, 11)
+    ]
+    for example in steps.report.examples:
+        assert f"even{example.record}" in str(example.error)
+        assert example.stage == "only_odd_ones"
+
+
+def test_an_error_behind_rows_that_were_left_out_names_its_record(ds: Dataset) -> None:
+    def no_eleven(row: Any) -> Any:
+        return row if row["n"] != 11 else 1 / 0
+
+    plan = ds[:12].batch(6).map(only_odd_ones, batched=False, on_error="skip").map(no_eleven, batched=False)
+    with pytest.raises(ZeroDivisionError) as caught:
+        list(plan)
+    assert "on record 11 of " in caught.value.__notes__[0]
+
+
 @pytest.mark.parametrize("options", [{}, {"workers": 3}, {"workers": 3, "ordered": False}])
 def test_what_fails_can_be_left_out_and_is_reported(ds: Dataset, options: Any) -> None:
     plan = ds.map(fail_at_60, on_error="skip", **options)

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def unless_in_threes(row: Any) -> Any:
+    """Fails on whole batches of three, on some of their rows, and on none."""
+    if row["n"] % 9 in (0, 1, 2, 4):
+        raise ValueError("in a bad place")
+    return row
+
+
 PLANS: dict[str, Callable[[Dataset], Any]] = {
     "rows": lambda ds: ds,
     "batches": lambda ds: ds.shuffle(seed=1).batch(7),
@@ -49,6 +56,12 @@ PLANS: dict[str, Callable[[Dataset], Any]] = {
         ds[:20].shuffle(seed=1).batch(7).map(doubled, workers=3).repeat(3)
     ),
     "row by row": lambda ds: ds.batch(7).map(doubled, batched=False),
+    "row by row, some left out": lambda ds: (
+        ds.shuffle(seed=1).batch(3).map(unless_in_threes, batched=False, on_error="skip")
+    ),
+    "row by row in threads, some left out": lambda ds: (
+        ds.batch(3).map(unless_in_threes, workers=2, batched=False, on_error="skip").unbatch().prefetch(2)
+    ),
     "filtered": lambda ds: ds.shuffle(seed=1).filter(even),
     "filtered, batched": lambda ds: ds.shuffle(seed=1).filter(even).batch(4),
     "filtered and limited": lambda ds: ds.filter(even).skip(3).take(20).map(doubled),

@@ -495,14 +495,14 @@ class Dataset:
                 row, and its results are gathered to a batch.
             ordered: Keep the order. Otherwise results come as soon as they are there.
             on_error: ``"raise"`` what the function raises, with a note on the records it was called with; or
-                ``"skip"`` the element, which `DatasetIterator.report` tells of.
+                ``"skip"`` the element (the row, with ``batched=False``); `DatasetIterator.report` tells of it.
         """
         require_callable("function", function)
         workers = whole("workers", workers, 0)
         if on_error not in ("raise", "skip"):
             raise ValueError(f'on_error must be "raise" or "skip", not {on_error!r}')
         if not batched and self._in_batches():
-            function = RowByRow(function)
+            function = RowByRow(function, on_error)
         return self._of(Mapped(self._node, function, workers, processes, ordered, on_error))
 
     def _in_batches(self) -> bool:

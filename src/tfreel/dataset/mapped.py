@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -19,8 +19,9 @@ from tfreel.dataset.nodes import (
     Step,
     first_of,
     note_origins,
-    origin_of_row,
+    origins_of_rows,
     parts_of,
+    portable,
 )
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
@@ -33,13 +34,29 @@ OnError: TypeAlias = Literal["raise", "skip"]
 
 @dataclass(frozen=True, slots=True)
 class RowByRow:
-    """A function of rows as a function of batches."""
+    """A function of rows as a function of batches.
 
-    func: Callable[[Any], Any]  # called as in a `partial`
+    Attributes:
+        func: The function, called as in a `partial`.
+        on_error: Whether a row on which it fails is left out: then it gives `Survivors`.
+    """
+
+    func: Callable[[Any], Any]
+    on_error: OnError = "raise"
     keeps_rows: ClassVar[bool] = True
 
     def __call__(self, batch: Any) -> Any:
-        return gather([self._row(i, row) for i, row in enumerate(rows_of(batch))])
+        rows = rows_of(batch)
+        if self.on_error == "raise":
+            return gather([self._row(i, row) for i, row in enumerate(rows)])
+        made: dict[int, Any] = {}
+        failures: dict[int, Exception] = {}
+        for i, row in enumerate(rows):
+            try:
+                made[i] = self.func(row)
+            except Exception as error:  # noqa: BLE001 - told in the report of the run
+                failures[i] = error
+        return Survivors(gather([*made.values()]) if made else None, [*made], failures)
 
     def _row(self, number: int, row: Any) -> Any:
         try:
@@ -47,6 +64,25 @@ class RowByRow:
         except Exception as error:
             blame_row(error, number)
             raise
+
+
+@dataclass(frozen=True, slots=True)
+class Survivors:
+    """What is left of a batch, of which a function failed on some rows.
+
+    Attributes:
+        batch: The others; None if there are none.
+        rows: Which rows of the batch these are.
+        failures: What the function raised, by rows.
+    """
+
+    batch: Any
+    rows: Sequence[int]
+    failures: Mapping[int, Exception]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        failures = {row: portable(error) for row, error in self.failures.items()}
+        return Survivors, (self.batch, self.rows, failures)
 
 
 def _rows_stay(node: Node) -> bool:
@@ -85,7 +121,7 @@ class Mapped(Above):
             try:
                 made = self.function(element)
             except Exception as error:
-                note_origins(error, self._name, self._culprits(error, element, origins))
+                note_origins(error, self._name, self._culprits(blamed_row(error), element, origins))
                 raise
             yield made, origins
 
@@ -133,20 +169,33 @@ class Mapped(Above):
         try:
             element = task.result()
         except Exception as error:
-            origins = self._culprits(error, step.element, step.origins)
+            origins = self._culprits(blamed_row(error), step.element, step.origins)
             if self.on_error == "raise":
                 note_origins(error, self._name, origins)
                 raise
             run.report.skip(name_of(self.function), error, origins)
         else:
-            yield step._replace(element=element)
+            if isinstance(element, Survivors):
+                yield from self._left(run, step, element)
+            else:
+                yield step._replace(element=element)
 
-    def _culprits(self, error: Exception, element: Any, origins: Origins) -> Origins:
+    def _left(self, run: Run, step: Step, survivors: Survivors) -> Iterator[Step]:
+        """The step to what is left of a batch, if there is anything."""
+        for row, error in survivors.failures.items():
+            origins = self._culprits(row, step.element, step.origins)
+            run.report.skip(name_of(self.function), error, origins)
+        if survivors.rows:
+            origins = origins_of_rows(
+                step.origins, survivors.rows, len(survivors.rows) + len(survivors.failures)
+            )
+            yield step._replace(element=survivors.batch, origins=origins)
+
+    def _culprits(self, row: int | None, element: Any, origins: Origins) -> Origins:
         """The records that made an error: one of them, if it came from one row of a batch."""
-        row = blamed_row(error)
         if row is None or not isinstance(element, Batch) or not _rows_stay(self.below):
             return origins
-        return origin_of_row(origins, row, element.num_rows)
+        return origins_of_rows(origins, [row], element.num_rows)
 
     @property
     def _name(self) -> str:

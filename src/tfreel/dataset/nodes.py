@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -44,14 +44,14 @@ class Origin(NamedTuple):
 Origins: TypeAlias = tuple[Origin, ...]
 
 
-def origin_of_row(origins: Origins, row: int, rows: int) -> Origins:
-    """The record that one of the rows of a batch was made of; all of them if a row is not one record."""
+def origins_of_rows(origins: Origins, rows: Sequence[int], count: int) -> Origins:
+    """The records that some of the rows of a batch were made of; all of them if a row is not one record."""
     each = [
         Origin(origin.elements, int(record))
         for origin in origins
         for record in np.atleast_1d(np.asarray(origin.records))
     ]
-    return (each[row],) if len(each) == rows else origins
+    return tuple(each[row] for row in rows) if len(each) == count else origins
 
 
 def note_origins(error: Exception, stage: str, origins: Origins) -> None:
@@ -105,7 +105,8 @@ class Skipped:
     offset: int | None = None
 
 
-def _portable(error: Exception) -> Exception:
+def portable(error: Exception) -> Exception:
+    """The error, or its words if it cannot be sent to another process."""
     try:
         pickle.dumps(copy.copy(error))  # a copy is made of the parts that would be sent
     except Exception:  # noqa: BLE001 - whatever keeps it here
@@ -122,7 +123,7 @@ class DatasetReport:
     """What a run left out.
 
     Attributes:
-        skipped: How many elements, because a function failed on them.
+        skipped: How many elements, or rows of batches, because a function failed on them.
         examples: The first hundred of them.
         faults: The damage in files that was passed over, by ``on_corrupt``. What is read by position is
             looked at when it is opened, a stream as it is read.
@@ -142,7 +143,7 @@ class DatasetReport:
 
     def portable(self) -> DatasetReport:
         """The same with errors that can be sent to another process."""
-        examples = [replace(each, error=_portable(each.error)) for each in self.examples]
+        examples = [replace(each, error=portable(each.error)) for each in self.examples]
         return replace(self, examples=examples)
 
     def skip(self, stage: str, error: Exception, origins: Origins) -> None:
