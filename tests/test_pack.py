@@ -552,6 +552,23 @@ def test_options_that_make_no_sense_are_refused(
     assert not list((tmp_path / "out").glob("*.tfrecord"))
 
 
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        ((0.8, 0.2), r'the fraction of each split, as in {"train": 0.8, "val": 0.2}, not \(0.8, 0.2\)'),
+        ({"train": "0.5", "val": 0.5}, "the fraction of the split 'train' must be a number, not '0.5'"),
+        ({"train": True}, "the fraction of the split 'train' must be a number, not True"),
+        ({1: 1.0}, "the name of a split must be text, not 1"),
+    ],
+)
+def test_splits_that_are_no_fractions_by_name_are_refused(
+    photos: Path, tmp_path: Path, split: Any, message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        tfreel.pack(photos, tmp_path / "out", split=split)
+    assert tfreel.pack(photos, tmp_path / "out", split={"train": np.float32(0.5), "val": 0.5}).written == 40
+
+
 def test_an_unknown_option_is_named_with_the_one_that_was_meant(photos: Path, tmp_path: Path) -> None:
     with pytest.raises(
         TypeError, match=r"'label' is no option for the kind 'images': did you mean 'labels'\?"
@@ -626,6 +643,10 @@ def test_a_split_that_is_not_there_is_named_with_those_that_are(photos: Path, tm
         tfreel.Dataset(tmp_path / "out", split="test")
     with pytest.raises(ValueError, match="is for the folder of a data set"):
         tfreel.Dataset(next((tmp_path / "out").glob("*.tfrecord")), split="train")
+    several: Any = ["train", "val"]
+    for opened in (tfreel.Dataset, tfreel.scan):
+        with pytest.raises(TypeError, match=r"split must be the name of one split, not \['train', 'val'\]"):
+            opened(tmp_path / "out", split=several)
 
 
 # Bad items --------------------------------------------------------------------------------------------------

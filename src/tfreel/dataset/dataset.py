@@ -495,7 +495,7 @@ class Dataset:
                 row, and its results are gathered to a batch.
             ordered: Keep the order. Otherwise results come as soon as they are there.
             on_error: ``"raise"`` what the function raises, with a note on the records it was called with; or
-                ``"skip"`` the element (the row, with ``batched=False``); `DatasetIterator.report` tells of it.
+                ``"skip"`` the element (with ``batched=False`` the row); `DatasetIterator.report` tells it.
         """
         require_callable("function", function)
         workers = whole("workers", workers, 0)

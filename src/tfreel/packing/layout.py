@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -108,6 +109,12 @@ class Shard:
 
 
 def _check_fractions(split: Mapping[str, float]) -> None:
+    if not isinstance(split, Mapping):
+        example = '{"train": 0.8, "val": 0.2}'
+        raise TypeError(f"split must say the fraction of each split, as in {example}, not {split!r}")
+    for name, fraction in split.items():
+        if not isinstance(fraction, Real) or isinstance(fraction, bool):
+            raise TypeError(f"the fraction of the split {name!r} must be a number, not {fraction!r}")
     # NaN is neither more nor less than anything.
     if not split or min(split.values()) < 0 or not abs(sum(split.values()) - 1) <= 1e-6:
         parts = ", ".join(f"{name}={fraction:g}" for name, fraction in split.items())
@@ -118,6 +125,8 @@ def _check_fractions(split: Mapping[str, float]) -> None:
 
 def check_split_name(name: str) -> None:
     """Refuses what cannot be part of a file name."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a split must be text, not {name!r}")
     if not name or not all(letter.isalnum() or letter in "_-." for letter in name) or name[0] in ".-":
         raise ValueError(f"a split may be called by letters, digits, '_', '-' and '.', not {name!r}")
 

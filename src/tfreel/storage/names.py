@@ -88,7 +88,10 @@ def folder_at(paths: Paths, split: str | None) -> Folder | None:
 
     Raises:
         ValueError: It is none, and a split was asked for.
+        TypeError: More than one split was asked for, or something else.
     """
+    if split is not None and not isinstance(split, str):
+        raise TypeError(f"split must be the name of one split, not {split!r}; Dataset.concat joins several")
     if isinstance(paths, (str, bytes, os.PathLike)):
         folder = _folder(place(paths))
         if folder is not None:
