@@ -65,7 +65,7 @@ def test_a_label_that_no_record_has_is_refused(tmp_path: Path, suffix: str) -> N
     with pytest.raises(ValueError, match="no feature is called 'nope'; there are 'i', 'label', 'who'"):
         tfreel.pack(path, tmp_path / "out", label="nope")
     tfreel.save(tmp_path / f"none.tfrecord{suffix}", [])
-    with pytest.raises(ValueError, match=r"nothing to pack|no item could become a record"):
+    with pytest.raises(ValueError, match="there is nothing to pack"):
         tfreel.pack(tmp_path / f"none.tfrecord{suffix}", tmp_path / "out", label="nope")
     tfreel.pack(path, tmp_path / "out", label="label")
     with pytest.raises(ValueError, match="no feature is called 'nope'"):

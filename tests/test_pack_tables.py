@@ -206,8 +206,18 @@ class TestCsv:
             ("row 1, line 2", r"column 'b': 'M\\xfcller' is not UTF-8"),
             ("row 3, line 4", r"column 'b': 'z\x00z' holds a zero byte"),
         ]
-        with pytest.raises(ValueError, match="the header is not UTF-8"):
+        with pytest.raises(ValueError, match="the header is not UTF-8; find out what it is in"):
             table(b"gr\xf6sse\n1\n")
+
+    def test_a_header_in_gbk_is_named(self, table: Any) -> None:
+        with pytest.raises(ValueError, match=r"is text in GB18030; .*iconv -f GB18030 -t UTF-8 .*table.csv"):
+            table("名称,价格,n\n苹果,3,1\n".encode("gbk"))
+
+    @pytest.mark.parametrize("content", ["a,b\n", "a,b\n\n"])
+    def test_a_header_without_rows_is_nothing_to_pack(self, tmp_path: Path, content: str) -> None:
+        (tmp_path / "table.csv").write_text(content)
+        with pytest.raises(ValueError, match=r"table\.csv: there is nothing to pack: it has no rows"):
+            tfreel.pack(tmp_path / "table.csv", tmp_path / "out")
 
     def test_a_quote_that_never_closes_is_named_by_its_line(self, table: Any) -> None:
         with pytest.raises(ValueError, match="row 2, line 3, column 'b': a quote opens and does not close"):
@@ -287,6 +297,12 @@ class TestCsv:
             ("row 7", "None: names no file"),
         ]
         assert source.features["image"] == tfreel.FixedLenFeature([], "bytes")
+
+    def test_embedded_files_may_take_the_place_of_their_names(self, table: Any, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_bytes(b"hello")
+        assert rows_of(table("path,y\na.txt,1\n", embed={"path": "path"})) == [{"path": b"hello", "y": 1}]
+        with pytest.raises(ValueError, match="embed: there is a column 'y' already"):
+            table("path,y\na.txt,1\n", embed={"y": "path"})
 
     def test_embedded_files_may_have_another_root(self, table: Any, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").mkdir()

@@ -18,6 +18,7 @@ from typing import Any
 from tfreel.compression import CodecError
 from tfreel.errors import UnsafeInputError
 from tfreel.index.seek import open_seekable
+from tfreel.packing.chinese import is_gbk
 from tfreel.packing.source import RejectError, Remark, digest
 from tfreel.packing.tree import LARGEST_FILE_BYTES, Entry, Tree, confined
 from tfreel.storage.files import LocalFile
@@ -128,16 +129,7 @@ def _encoding_of(names: Collection[bytes]) -> str:
         for name in names:
             name.decode("utf-8")
         return "utf-8"
-    with suppress(UnicodeDecodeError):
-        # Letters with accents before others are rare characters in GBK. Names are made of common ones.
-        letters = [letter for name in names for letter in name.decode("gbk") if not letter.isascii()]
-        common = [letter for letter in letters if "\u4e00" <= letter <= "\u9fff" and _in_gb2312(letter)]
-        return "gbk" if len(common) > len(letters) / 2 else _STANDARD
-    return _STANDARD
-
-
-def _in_gb2312(letter: str) -> bool:
-    return len(letter.encode("gb2312", "ignore")) > 0
+    return "gbk" if is_gbk(names) else _STANDARD
 
 
 def _of_names(encoding: str) -> str:

@@ -265,6 +265,8 @@ def _named(source: Any) -> str:
 
 
 def _nothing(source: Any, report: PackReport) -> str:
+    if not report.read:
+        return f"{_named(source)}: there is nothing to pack: it has no rows or records"
     return f"{_named(source)}: no item could become a record{_of_skipped(report.rejected)}"
 
 

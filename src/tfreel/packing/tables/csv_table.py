@@ -15,6 +15,7 @@ from tfreel.columns.arrow_layouts import offsets_of
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.strings import BytesColumn
 from tfreel.features.kinds import Feature, FixedLenFeature, RaggedFeature, dtype_named
+from tfreel.packing.chinese import is_gbk
 from tfreel.packing.source import Made, Remark, digest
 from tfreel.packing.tables.table import (
     MOST_CLASSES,
@@ -25,7 +26,7 @@ from tfreel.packing.tables.table import (
     TableStream,
     require_column,
 )
-from tfreel.packing.tables.text_file import TextFile, delimiter_of
+from tfreel.packing.tables.text_file import TextFile, delimiter_of, not_utf8
 
 _SUFFIXES = (".csv", ".tsv", ".tab")
 _MOST_COLUMNS = 1 << 16
@@ -129,9 +130,12 @@ class CsvTable(TableStream):
         try:
             return [cell.decode().strip() for cell in cells], size, line
         except UnicodeDecodeError:
-            raise ValueError(
-                f"{self._file.name}: the header is not UTF-8; iconv -f LATIN1 -t UTF-8 may make it so"
-            ) from None
+            raise ValueError(self._not_utf8(cells)) from None
+
+    def _not_utf8(self, cells: Sequence[bytes]) -> str:
+        if is_gbk(cells):
+            return not_utf8(self._file.name, "GB18030")
+        return f"{self._file.name}: the header is not UTF-8; find out what it is in, and save it as UTF-8"
 
     def _given_names(self) -> list[str]:
         cells = self._first_row()[0]

@@ -46,7 +46,7 @@ class TableOptions:
             ``<label>/text``; numbers stay. Rows without a label are rejected.
         classes: The names of the classes, in the order of their ids; by default those found, sorted.
         embed: Features made of files: from the name of a feature to the column that names the file of each
-            row.
+            row. A feature with the name of that column takes its place.
         root: The folder that these names start from; by default that of the table. No file outside of it is
             read.
     """

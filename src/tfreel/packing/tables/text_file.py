@@ -105,11 +105,11 @@ def delimiter_of(path: str, head: bytes) -> str:
 def _refuse_binary(name: str, head: bytes) -> None:
     for mark, encoding in _OTHERS:
         if head.startswith(mark):
-            raise ValueError(_not_utf8(name, encoding))
+            raise ValueError(not_utf8(name, encoding))
     zeros = head.count(b"\0")
     # Of plain English in UTF-16 without a mark, every other byte is zero.
     if zeros and not (any(head[::2]) and any(head[1::2])):
-        raise ValueError(_not_utf8(name, "UTF-16"))
+        raise ValueError(not_utf8(name, "UTF-16"))
     kind = content_of(head).kind
     if kind not in ("binary", "text", "empty"):
         raise ValueError(f"{name}: is {NAMES[kind]}, not text")
@@ -118,5 +118,6 @@ def _refuse_binary(name: str, head: bytes) -> None:
         raise ValueError(f"{name}: is binary data, not text")
 
 
-def _not_utf8(name: str, encoding: str) -> str:
+def not_utf8(name: str, encoding: str) -> str:
+    """What to say of a file in another encoding."""
     return f"{name}: is text in {encoding}; save it as UTF-8, or: iconv -f {encoding} -t UTF-8 {name}"
