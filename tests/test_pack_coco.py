@@ -62,6 +62,18 @@ def test_boxes_are_parts_of_the_picture_and_categories_keep_their_ids(tmp_path: 
     assert made.counts == {"dog": 1, "toothbrush": 1}
 
 
+def test_a_size_that_is_not_true_is_remarked(tmp_path: Path) -> None:
+    def remarks(width: Any, height: Any, **options: Any) -> list[str]:
+        image = {"id": 7, "file_name": "a.jpg", "width": width, "height": height}
+        made = opened(dataset(tmp_path, document([image])), **options).make([0])
+        return [remark.text for remark in made.remarks]
+
+    assert remarks(10, 20) == ["its annotation says 10 × 20 pixels, and it has 20 × 10"]
+    assert remarks(10, 20, resize=(4, 4)) == []
+    assert remarks(20.0, 10) == remarks(None, 10) == remarks("many", [10]) == []
+    assert remarks(0.5, 10**17) == [f"its annotation says 0.5 × {10**17} pixels, and it has 20 × 10"]
+
+
 def test_the_features_read_pictures_with_and_without_objects(tmp_path: Path) -> None:
     images = [{"id": 7, "file_name": "a.jpg"}, {"id": 8, "file_name": "b.jpg"}]
     put(tmp_path, {"val2017/b.jpg": jpeg()})

@@ -50,6 +50,7 @@ class CocoImage:
         where: The place in the file, for messages.
         id: Its id; None if it has none that can be used.
         file_name: What it says the file is called; empty if it does not.
+        size: Its width and height, as text; None if that is not said.
         objects: What is in it.
         problem: What is wrong with any of this.
     """
@@ -57,6 +58,7 @@ class CocoImage:
     where: str
     id: ImageId | None
     file_name: str
+    size: tuple[str, str] | None = None
     objects: list[CocoObject] = field(default_factory=list)
     problem: str | None = None
 
@@ -177,7 +179,13 @@ def _image(found: Any, where: str) -> CocoImage:
         return CocoImage(where, None, "", problem="has no 'id' that is a number or text")
     if not isinstance(name, str) or not name:
         return CocoImage(where, number, "", problem="has no 'file_name'")
-    return CocoImage(where, number, name)
+    return CocoImage(where, number, name, _size(found.get("width"), found.get("height")))
+
+
+def _size(width: Any, height: Any) -> tuple[str, str] | None:
+    if not is_number(width) or not is_number(height):
+        return None
+    return f"{width:.18g}", f"{height:.18g}"  # 20 for 20.0, which some write
 
 
 def _take_annotations(document: Document, found: list[Any]) -> None:

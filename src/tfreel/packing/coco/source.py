@@ -132,7 +132,7 @@ class Coco(ObjectListing[CocoObject]):
             problem = problem or f"is of {display(name)}, as {display(other)} is"
             name = image.where
         size = 0 if problem else self._tree.entries[name].bytes
-        return Annotated(Item(name, size, split, problem=problem), str(image.id), image.objects)
+        return Annotated(Item(name, size, split, problem=problem), str(image.id), image.objects, image.size)
 
     def _left_out(self, paths: Sequence[str]) -> Iterator[Remark]:
         for name in self._tree.entries:

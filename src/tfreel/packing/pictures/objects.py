@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -22,6 +22,7 @@ from tfreel.packing.pictures.boxes import (
 from tfreel.packing.pictures.picture import FILE_FEATURES, PictureListing, PictureOptions, Pictures
 from tfreel.packing.source import Item, digest
 from tfreel.packing.tree import Tree
+from tfreel.storage.paths import display
 
 # What a record says of the picture itself, if it is kept as a file.
 PICTURE_FEATURES: Mapping[str, Feature] = {
@@ -69,11 +70,13 @@ class Annotated(Generic[ThingT]):
         item: What the one who packs sees of it.
         source_id: What the source calls it.
         things: The objects.
+        size: The width and height that the source says it has, as text; None if it does not say so.
     """
 
     item: Item
     source_id: str
     things: Sequence[ThingT] = ()
+    size: tuple[str, str] | None = None
 
 
 class ObjectListing(PictureListing, Generic[ThingT]):
@@ -130,7 +133,15 @@ class ObjectListing(PictureListing, Generic[ThingT]):
         kept = self._kept.get(index)
         lost = 0 if kept is None else len(self._annotated[index].things) - len(kept)
         left_out = [f"{lost} of its objects lie outside or are empty, and are left out"] if lost else []
-        return [*super().remarks(index, row), *left_out]
+        return [*super().remarks(index, row), *left_out, *self._about_size(index, row)]
+
+    def _about_size(self, index: int, row: dict[str, object]) -> Iterator[str]:
+        said = self._annotated[index].size
+        width, height = str(row.get("image/width")), str(row.get("image/height"))
+        # Of a picture that is stored in another size, the annotation cannot know.
+        if self._options.resize is None and said not in (None, (width, height)):
+            claim = display(" × ".join(text[:40] for text in said or ()))
+            yield f"its annotation says {claim} pixels, and it has {width} × {height}"
 
     def identity(self) -> str:
         return digest(self._tree.identity(), self._options, sorted(self.classes.items()), self.items)

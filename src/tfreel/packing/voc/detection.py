@@ -82,15 +82,7 @@ class Detection(ObjectListing[_Thing]):
 
     def remarks(self, index: int, row: dict[str, object]) -> Sequence[str]:
         picture = self.items[index].name
-        said = self._said[picture]
-        return [*super().remarks(index, row), *_about_name(said, picture), *self._about_size(said, row)]
-
-    def _about_size(self, said: Annotation, row: dict[str, object]) -> Iterator[str]:
-        width, height = str(row.get("image/width")), str(row.get("image/height"))
-        # Of a picture that is stored in another size, the annotation cannot know.
-        if self._options.resize is None and said.size not in (None, (width, height)):
-            claim = display(" × ".join(text[:40] for text in said.size or ()))
-            yield f"its annotation says {claim} pixels, and it has {width} × {height}"
+        return [*super().remarks(index, row), *_about_name(self._said[picture], picture)]
 
 
 def _about_name(said: Annotation, picture: str) -> Iterator[str]:
@@ -129,4 +121,5 @@ def _annotated(tree: Tree, read: _Read, ids: dict[str, int]) -> Annotated[_Thing
         problem = f"its class {unknown[0]!r} is not among {', '.join(map(repr, ids))}"
     size = 0 if problem else tree.entries[member.picture].bytes
     things = [] if problem else [_Thing(ids[one.name], one) for one in said]
-    return Annotated(Item(member.picture, size, member.split, problem=problem), member.key, things)
+    item = Item(member.picture, size, member.split, problem=problem)
+    return Annotated(item, member.key, things, read.annotation.size if read.annotation else None)
