@@ -249,7 +249,10 @@ def test_only_names_that_changed_are_counted(tmp_path: Path) -> None:
     assert tfreel.unpack(tmp_path / "packed", tmp_path / "out").notes == []
     assert [name for name in entries(tmp_path / "out") if name.endswith(".png")] == entries(tmp_path / "in")
     report = tfreel.unpack(tmp_path / "packed", tmp_path / "other", by="image/height")
-    assert report.notes[0] == "names made safe for a file (metadata.jsonl has them as they were): 3"
+    assert report.notes == ["names that came twice, and had a number added: 1"]  # but for their folders
+    tfreel.save(tmp_path / "odd", {"image": [image("PNG")] * 2, "filename": [b"a/b.png", b"a/b?.png"]})
+    report = tfreel.unpack(tmp_path / "odd", tmp_path / "third")
+    assert report.notes == ["names made safe for a file (metadata.jsonl has them as they were): 1"]
 
 
 def test_no_name_leaves_the_folder(pets: Path, tmp_path: Path) -> None:

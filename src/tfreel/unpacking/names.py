@@ -13,10 +13,14 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?"
 _LONGEST_BYTES = 180  # of the 255 that most systems allow: features and numbers come behind it
 
 
+def own_name(path: bytes) -> bytes:
+    """The last part of a path, of any system."""
+    return re.split(rb"[/\\]", path.rstrip(b"/\\"))[-1]
+
+
 def safe_name(value: bytes | float) -> str:
     """One part of a path for the name of a file; empty if nothing of it can be used. Folders are dropped."""
-    text = re.split(r"[/\\]", _decoded(value).rstrip("/\\"))[-1]
-    return _safe(text)
+    return _safe(_decoded(own_name(value) if isinstance(value, bytes) else value))
 
 
 def safe_group(value: bytes | float) -> str:

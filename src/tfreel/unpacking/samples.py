@@ -6,7 +6,6 @@ names that data sets commonly give them.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring as json_string
@@ -18,7 +17,7 @@ from tfreel.columns.plan import similar
 from tfreel.inference.profile import FeatureProfile
 from tfreel.unpacking.lines import members_of
 from tfreel.unpacking.media import Media, holds_images, holds_media, holds_pixels, media_of
-from tfreel.unpacking.names import part_of_name, safe_group, safe_name, split_extension
+from tfreel.unpacking.names import own_name, part_of_name, safe_group, safe_name, split_extension
 from tfreel.unpacking.schema import Column
 from tfreel.unpacking.targets import Wishes, without_binary
 
@@ -112,8 +111,7 @@ class Samples:
                 kept,
                 folder,
                 _first(row, self.label),
-                isinstance(given, bytes)
-                and given not in (safe.encode(), posixpath.join(folder, safe).encode()),
+                isinstance(given, bytes) and own_name(given) != safe.encode(),
                 media_of(values[0], self.main.profile, row) if values else None,
                 list(self._files_beside(row)),
                 [member for column in members if (member := column[i]) is not None],
