@@ -228,6 +228,20 @@ def test_what_is_not_there_is_not_found(visitor: Visitor, path: str) -> None:
     assert visitor.get(path).status == 404
 
 
+@pytest.mark.parametrize("what", ["array", "mask", "legend", "audio", "thumbnail"])
+def test_a_feature_that_is_not_there_is_not_found(visitor: Visitor, what: str) -> None:
+    assert visitor.get(f"records/0/{what}", feature="nothing").status == 404
+
+
+@pytest.mark.parametrize("names", ["x", "", '"label"', "[1]", "[" * 5_000])
+def test_names_that_are_no_list_are_refused_in_words(visitor: Visitor, names: str) -> None:
+    answer = visitor.get("records", features=names)
+    assert answer.status == 400
+    assert json.loads(answer.body)["error"] == (
+        'features= must be a JSON list of names, such as ["image", "label"]'
+    )
+
+
 @pytest.mark.parametrize("parameters", [{"offset": "-1"}, {"limit": "x"}, {"offset": "9" * 30}])
 def test_numbers_that_are_none_are_refused(visitor: Visitor, parameters: dict[str, str]) -> None:
     assert visitor.get("records", **parameters).status == 400
@@ -413,7 +427,7 @@ def test_a_histogram_can_be_of_what_was_found(visitor: Visitor) -> None:
         time.sleep(0.02)
         found = visitor.json("histograms", feature="label", query=query)
     assert [(bar["value"], bar["count"]) for bar in found["distribution"]["bars"]] == [(0, 4), (1, 4)]
-    assert visitor.get("histograms", feature="nothing").status == 400
+    assert visitor.get("histograms", feature="nothing").status == 404
     assert visitor.get("histograms", feature="label", query="nothing").status == 404
 
 

@@ -122,6 +122,19 @@ def _number(request: Request, key: str, default: int | None, most: int = 1 << 62
     return int(value)
 
 
+def _names(request: Request, key: str) -> list[str] | None:
+    value = request.query_params.get(key)
+    if value is None:
+        return None
+    try:
+        names = json.loads(value)
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f'{key}= must be a JSON list of names, such as ["image", "label"]')
+    return names
+
+
 def _record(request: Request) -> int:
     return int(request.path_params["record"])
 
@@ -186,13 +199,11 @@ def _guarded(answer: Callable[[Request], Response], service: Service) -> Callabl
 
 
 def _rows(service: Service, request: Request) -> Response:
-    names = request.query_params.get("features")
-    features = None if names is None else [name for name in json.loads(names) if isinstance(name, str)]
     return _json(
         service.rows(
             _number(request, "offset", 0),
             _number(request, "limit", 50),
-            features,
+            _names(request, "features"),
             request.query_params.get("query"),
         )
     )

@@ -165,7 +165,7 @@ class Histogram(Job):
     def __init__(self, collection: Collection, known: Census, feature: str, chosen: Any, job_id: str) -> None:
         super().__init__(job_id)
         if feature not in known.profiles and feature not in known.lists:
-            raise ValueError(f"no feature is called {feature!r}")
+            raise KeyError(feature)
         self._collection = collection
         self._columns = columns_of([feature], known.profiles, known.lists)
         self._feature = feature

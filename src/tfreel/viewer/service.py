@@ -301,8 +301,7 @@ class Service:
         """The distribution of a feature over all records, or those of a query.
 
         Raises:
-            ValueError: There is no such feature.
-            KeyError: There is no such query.
+            KeyError: There is no such feature or query.
         """
         collection, census = self.collection, self.census
         chosen, marked = None, ""

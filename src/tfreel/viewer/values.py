@@ -87,11 +87,12 @@ def item_of(row: Row, name: str, value: int, step: int | None = None) -> bytes:
 def array_of(
     row: Row, name: str, profile: FeatureProfile | None, value: int = 0, step: int | None = None
 ) -> npt.NDArray[Any] | None:
-    """The array that a feature stores, of any of the ways there are to store one; None if it is none."""
-    try:
-        values = row.values(name, step)
-    except KeyError:
-        return None
+    """The array that a feature stores, of any of the ways there are to store one; None if it is none.
+
+    Raises:
+        KeyError: There is no such feature or step.
+    """
+    values = row.values(name, step)
     if not isinstance(values, list):
         return _shaped(row, name, values) if step is None else None
     if not 0 <= value < len(values):
