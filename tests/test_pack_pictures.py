@@ -274,6 +274,20 @@ def test_wrong_options_for_pictures_are_said(tmp_path: Path, options: dict[str, 
         tfreel.pack(tmp_path / "in", tmp_path / "out", **options)
 
 
+@pytest.mark.parametrize("options", [{"store": "raw"}, {"resize": (16, 16)}, {"to": "png"}])
+def test_shards_have_about_the_size_that_was_asked_for(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(60):
+        (tmp_path / "in" / f"{number}.jpg").write_bytes(jpeg(60, 80, seed=number))
+    (tmp_path / "in" / "0.jpg").write_bytes(b"bad")
+    total = tfreel.pack(tmp_path / "in", tmp_path / "one", shards=1, on_error="skip", **options)
+    wanted = total.splits["train"].bytes // 6
+    report = tfreel.pack(tmp_path / "in", tmp_path / "out", shard_bytes=wanted, on_error="skip", **options)
+    sizes = [(tmp_path / "out" / name).stat().st_size for name in report.splits["train"].files]
+    assert 5 <= len(sizes) <= 8
+    assert max(sizes) < 1.5 * wanted
+
+
 def test_what_is_made_anew_has_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -> None:
     photo_folder(tmp_path / "in", {"a": 40, "b": 40}, form="jpeg")
     found = []

@@ -233,7 +233,7 @@ def test_a_feature_that_is_not_there_is_not_found(visitor: Visitor, what: str) -
     assert visitor.get(f"records/0/{what}", feature="nothing").status == 404
 
 
-@pytest.mark.parametrize("names", ["x", "", '"label"', "[1]", "[" * 5_000])
+@pytest.mark.parametrize("names", ["x", "", '"label"', "[1]", "[" * 1_500])
 def test_names_that_are_no_list_are_refused_in_words(visitor: Visitor, names: str) -> None:
     answer = visitor.get("records", features=names)
     assert answer.status == 400

@@ -57,7 +57,8 @@ class Layout:
     def laid_out(self, listing: Listing, by: Grouping | None, suffix: str) -> list[Shard]:
         """All shards, and the items in each."""
         parts = self._splits(listing, by)
-        sizes = listing.sizes() + FRAME_BYTES
+        # Records may have to be made for their sizes: not where these decide nothing.
+        sizes = (listing.record_sizes() if self.shards is None else listing.sizes()) + FRAME_BYTES
         shards = []
         for number, (split, members) in enumerate(parts.items()):
             if self.shuffle:

@@ -157,8 +157,12 @@ class Listing(Source):
         return len(self.items)
 
     def sizes(self) -> npt.NDArray[np.int64]:
-        """About how large the record of each item is."""
+        """About how much there is to read of each item."""
         return np.fromiter((item.bytes for item in self.items), np.int64, self.count)
+
+    def record_sizes(self) -> npt.NDArray[np.int64]:
+        """About how large the record of each item gets."""
+        return self.sizes()
 
     def splits(self) -> list[str | None]:
         """The split that the source itself puts each item in."""
