@@ -41,7 +41,7 @@ from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
     help="The splits, as in train=0.8,val=0.2.",
 )
 @click.option("--by", "group", metavar="FEATURE", help="Records with the same value go to the same split.")
-@click.option("--stratify", "label", metavar="FEATURE", help="Every split gets its share of each value.")
+@click.option("--stratify", metavar="FEATURE", help="Every split gets its share of each value.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same splits.")
 @click.option("--shards", type=click.IntRange(1, 99_999), metavar="N", help="Files of each split.")
 @click.option(
@@ -67,8 +67,6 @@ def command(paths: list[str], out: str, output_format: Any, quiet: bool, **optio
     from tfreel.index.build import named_files
 
     given = {name: value for name, value in options.items() if value is not None}
-    if "label" in given:  # the feature that holds the class
-        given["stratify"] = "label"
     with PackingBar(quiet=quiet) as bar:
         report = tfreel.pack(named_files(paths), out, kind="tfrecord", shuffle=False, progress=bar, **given)
     print_splits(report, output_format)

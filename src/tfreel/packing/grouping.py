@@ -48,8 +48,10 @@ def grouping(listing: Listing, stratify: str | None, group: str | None) -> Group
         return Grouping(_groups(listing, group), together=True)
     if stratify is None:
         return None
-    if stratify not in ("label", listing.label):
-        return Grouping(_of_feature(listing, stratify), together=False)
+    feature = (listing.label or stratify) if stratify == "label" else stratify
+    # Of records that were there before, nobody knows the classes, but their numbers are in them.
+    if stratify not in ("label", listing.label) or (isinstance(listing, Stored) and not listing.classes):
+        return Grouping(_of_feature(listing, feature), together=False)
     return Grouping(_of_values(_classes(listing)), together=False)
 
 
