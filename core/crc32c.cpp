@@ -42,7 +42,7 @@ T load(const void* data) noexcept {
   return value;
 }
 
-// ---- Portable software --------------------------------------------------------------------------
+// Portable software.
 
 // kByteTables[n][b] is what byte b followed by n zero bytes makes of a register of 0. With eight of
 // them, the bytes of a word are looked up independently of each other ("slicing by 8").
@@ -71,7 +71,7 @@ std::uint32_t software(std::uint32_t crc, const std::byte* data, std::size_t siz
   return ~state;
 }
 
-// ---- CRC instructions and carry-less multiplication, on x86-64 and ARMv8 ------------------------
+// CRC instructions and carry-less multiplication, on x86-64 and ARMv8.
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
@@ -262,7 +262,7 @@ std::uint32_t crc_only(std::uint32_t crc, const std::byte* data, std::size_t siz
 
 #endif
 
-// ---- AVX-512 ------------------------------------------------------------------------------------
+// AVX-512.
 
 #if defined(__x86_64__)
 
@@ -333,7 +333,7 @@ std::uint32_t wide_multiply(std::uint32_t crc, const std::byte* data, std::size_
 
 #endif
 
-// ---- Choice -------------------------------------------------------------------------------------
+// Choice.
 
 using Extend = decltype(Crc32cImplementation::extend);
 

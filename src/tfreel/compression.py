@@ -33,9 +33,6 @@ _LONGEST_GZIP_TEXT = 1 << 16
 _HEADER_BYTES = 12
 
 
-# Which codec ------------------------------------------------------------------------------------------------
-
-
 def codec_named(name: str) -> Codec:
     """The codec of this name, in any case; TensorFlow's spellings are ours.
 
@@ -97,9 +94,6 @@ def _is_zlib_header(head: bytes) -> bool:
     return len(head) == 2 and head[0] & 0x8F == 0x08 and int.from_bytes(head, "big") % 31 == 0
 
 
-# Faults -----------------------------------------------------------------------------------------------------
-
-
 class CodecError(Exception):
     """A compressed stream is not sound. `kind` is a fault kind; `offset` counts compressed bytes."""
 
@@ -107,10 +101,6 @@ class CodecError(Exception):
         super().__init__(message)
         self.kind = kind
         self.offset = offset
-
-
-# Compressed bytes, one after the other
-# ------------------------------------------------------------------------
 
 
 class Input:
@@ -168,9 +158,6 @@ class Input:
         data = self._read(size, self._fetched)
         self._fetched += len(data)
         return data
-
-
-# Inflating --------------------------------------------------------------------------------------------------
 
 
 class _Inflater(Protocol):
@@ -406,9 +393,6 @@ def find_gzip_member(source: Input) -> bool:
             return False
         data = keep + more
     return False
-
-
-# Deflating --------------------------------------------------------------------------------------------------
 
 
 class Deflater:

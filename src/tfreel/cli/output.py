@@ -47,9 +47,6 @@ def standard_output() -> BinaryIO:
     return sys.stdout.buffer
 
 
-# How values look in a table ---------------------------------------------------------------------------------
-
-
 def number(value: int | None) -> str:
     """``1,234``; a question mark for what is not known."""
     return "?" if value is None else f"{value:,}"
@@ -68,9 +65,6 @@ def size(value: int) -> str:
 def plural(count: int | None, noun: str) -> str:
     """``1 record``, ``2,000 records``."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
-
-
-# Rows -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

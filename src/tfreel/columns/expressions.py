@@ -102,8 +102,6 @@ class _Parser:
             raise self._error("expected 'and', 'or' or the end", self._seen().at)
         return ask
 
-    # Tokens -------------------------------------------------------------------------------------------------
-
     def _split(self) -> Iterator[_Token]:
         at, end = 0, len(self._text.rstrip())
         while at < end:
@@ -134,8 +132,6 @@ class _Parser:
     def _error(self, what: str, at: int) -> ValueError:
         shown = f"{self._text[:at]}‸{self._text[at:]}"
         return ValueError(f"where: {what}, at column {at + 1}: {shown}")
-
-    # Grammar ------------------------------------------------------------------------------------------------
 
     def _either(self) -> _Ask:
         ask = self._both()

@@ -265,9 +265,6 @@ def manifest(shards: Sequence[Shard], facts: Mapping[str, Any]) -> bytes:
     return manifest_content({**facts, **told})
 
 
-# Other jobs -------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def _alone(path: str) -> Iterator[None]:
     """Waits until no other job is committing in the folder, and keeps them waiting."""

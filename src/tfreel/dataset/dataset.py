@@ -156,8 +156,6 @@ class Dataset:
         source = node.elements if isinstance(node, Rows) else node.source
         return None if source.features is None else {**source.features, **source.sequence_features}
 
-    # By position --------------------------------------------------------------------------------------------
-
     def __len__(self) -> int:
         if self._node.size is None:
             why = self._node.lost_by or "repeat() without an end"
@@ -188,8 +186,6 @@ class Dataset:
             raise TypeError(
                 f"{what}, the dataset must know its positions, which {lost_by} took away; {advice}"
             )
-
-    # Order --------------------------------------------------------------------------------------------------
 
     def _reordered(self, reorder: Reorder, stage: Stage) -> Self:
         self._require_positions("to change the order")
@@ -441,8 +437,6 @@ class Dataset:
         words = f"{len(nodes)} datasets, mixed {':'.join(f'{share:g}' for share in shares)} with seed {seed}"
         stage = Stage(words, ["mix", [*map(plain, shares)], seed])
         return datasets[0]._of(together(nodes, deal, stage) or Mixed(tuple(nodes), deal, stage))
-
-    # Elements -----------------------------------------------------------------------------------------------
 
     def batch(self, size: int, *, drop_remainder: bool = False, pad: Pad = None) -> Self:
         """Batches of `size` elements, as columns. Records are read, checked and parsed in one go for each.

@@ -32,9 +32,6 @@ _MOST_CONTENTS = 3
 _MANY_VALUES = 8
 
 
-# Code -------------------------------------------------------------------------------------------------------
-
-
 def python_code(found: InferredFeatures) -> str:
     """The features as code for tfreel."""
     source = quoted(found.files[0]) if len(found.files) == 1 else "paths"
@@ -150,9 +147,6 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-# JSON -------------------------------------------------------------------------------------------------------
-
-
 def json_text(found: InferredFeatures) -> str:
     """The features and all that was seen, as a JSON object."""
     text = json.dumps(as_json(found), ensure_ascii=False, indent=2)
@@ -178,9 +172,6 @@ def _as_json(features: Mapping[str, Feature], profiles: Mapping[str, FeatureProf
         feature = features.get(name)
         described[name] = {"feature": None if feature is None else to_json(feature), **seen}
     return described
-
-
-# Words ------------------------------------------------------------------------------------------------------
 
 
 def note(profile: FeatureProfile) -> str:

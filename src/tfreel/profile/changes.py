@@ -137,9 +137,6 @@ class Difference:
         }
 
 
-# One record against another ---------------------------------------------------------------------------------
-
-
 class Content:
     """What a record holds: features by name, with those of lists apart from those of the context."""
 

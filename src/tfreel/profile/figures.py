@@ -157,9 +157,6 @@ class Bytes:
         return {kind: count for kind, count in self.contents.items() if kind in IMAGES}
 
 
-# From the core ----------------------------------------------------------------------------------------------
-
-
 def ints_of(found: dict[str, Any]) -> Numbers:
     """The distribution of whole numbers."""
     return _numbers(found, _as_ints, _int_histogram)

@@ -248,9 +248,6 @@ _READERS: dict[str, Callable[[object], Any]] = {
 }
 
 
-# Words ------------------------------------------------------------------------------------------------------
-
-
 def between(bounds: Range) -> str:
     """``0…9``, ``at least 3``, ``5``."""
     least, most = bounds

@@ -155,9 +155,6 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return markup.table(titles, [[markup.safe(cell) for cell in row] for row in rows]) if rows else ""
 
 
-# Collecting them --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Spot:
     """A record by numbers: of its set, of its file, and of itself in that; and a word of its content."""

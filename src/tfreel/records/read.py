@@ -127,8 +127,6 @@ class Reader(_core.BlockIterator):
         self._begun_streams: set[int] = set()
         self._go_to(0, Position())
 
-    # Position -----------------------------------------------------------------------------------------------
-
     def _go_to(self, file: int, position: Position, *, records: int = 0, files: int = 0) -> None:
         self._clear()
         self._failure: Exception | None = None
@@ -173,8 +171,6 @@ class Reader(_core.BlockIterator):
         self._check_free()
         self.close()
         self._go_to(0, Position())
-
-    # Blocks -------------------------------------------------------------------------------------------------
 
     def _next_block(self) -> _core.Block | None:
         """Called by the core when a block is used up."""
@@ -303,8 +299,6 @@ class Reader(_core.BlockIterator):
             return [fault, found]
         return [fault] if found is None else []
 
-    # State --------------------------------------------------------------------------------------------------
-
     @property
     def path(self) -> str:
         """The file that the last block came from; ``<stream>`` for an open file."""
@@ -375,8 +369,6 @@ class Reader(_core.BlockIterator):
         if not all(isinstance(file, str) and file != "-" for file in self.files):
             raise TypeError("a reader of an open stream cannot be pickled")
         return _restore, (type(self), self.files, self._on_corrupt, self._options, self.state_dict())
-
-    # Life ---------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Lets go of the open file; the next record opens it again."""

@@ -126,8 +126,6 @@ class Writer:
         """Whether it can still be written to: it was not closed, and nothing failed."""
         return self._refuse is None
 
-    # Records in ---------------------------------------------------------------------------------------------
-
     def write(self, record: Record) -> None:
         """Adds one record: bytes, a mapping to `encode`, or anything with ``SerializeToString``.
 
@@ -232,8 +230,6 @@ class Writer:
                 with _Sticky(self):
                     self._put(_core.frame(record))
 
-    # Bytes out ----------------------------------------------------------------------------------------------
-
     @property
     def _direct_descriptor(self) -> int:
         """Where framed bytes go as they are, or -1 where they do not."""
@@ -274,8 +270,6 @@ class Writer:
                     self._send(self._deflater.flush())
                 if self._file is not None:
                     self._file.sync() if sync else self._file.flush()
-
-    # Life ---------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Completes the file and gives it its name. Closing twice is fine.

@@ -120,8 +120,6 @@ class Scan:
     _options: Options
     _limit: int | None = None
 
-    # What it is ---------------------------------------------------------------------------------------------
-
     @property
     def files(self) -> list[str]:
         """The files, in order."""
@@ -160,8 +158,6 @@ class Scan:
     def empty(self) -> Batch:
         """The columns without rows: what types they are of."""
         return self._question.empty
-
-    # What else it could be ----------------------------------------------------------------------------------
 
     def select(self, columns: Sequence[str]) -> Scan:
         """The same rows with these columns, in this order.
@@ -255,8 +251,6 @@ class Scan:
             return Divisible.of(piece, found)
 
         return in_threads(looked_up, self._pieces, self._options.threads)
-
-    # Reading ------------------------------------------------------------------------------------------------
 
     def batches(self, also: Condition | None = None) -> BatchStream:
         """The rows as batches, one after the other. Its ``report`` tells what was passed over.

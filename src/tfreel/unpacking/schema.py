@@ -138,9 +138,6 @@ def names_of(record: bytes) -> list[str]:
     return _core.feature_names(record, 1) + _core.feature_names(record, 2)
 
 
-# Where it comes from ----------------------------------------------------------------------------------------
-
-
 def schema_of_sample(inferred: InferredFeatures) -> Schema:
     """What a sample of the records lets one expect of all of them."""
     profiles = {**inferred.profiles, **inferred.sequence_profiles}

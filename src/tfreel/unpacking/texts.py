@@ -55,9 +55,6 @@ def _csv_quoted(cell: str, special: re.Pattern[str]) -> str:
     return '"' + cell.replace('"', '""') + '"'
 
 
-# Records ----------------------------------------------------------------------------------------------------
-
-
 def _by_record(column: Column, values: Values, *, quoted: bool) -> list[str | None]:
     rows = as_rows(values)
     if not isinstance(rows, Ragged):
@@ -103,9 +100,6 @@ def _nested(column: Column, values: Any, *, quoted: bool) -> list[str]:
 
 def _lists(texts: list[str], offsets: Any) -> list[str]:
     return [f"[{', '.join(texts[a:b])}]" for a, b in pairwise(offsets)]
-
-
-# Values -----------------------------------------------------------------------------------------------------
 
 
 def _bytes_texts(values: BytesColumn, *, text: bool, quoted: bool) -> list[str]:

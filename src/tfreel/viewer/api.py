@@ -103,9 +103,6 @@ def _pages() -> list[Route]:
     return [*pages, *(Route(f"/static/{name}", answer(name), methods=["GET"]) for name in files)]
 
 
-# Questions --------------------------------------------------------------------------------------------------
-
-
 def _text(request: Request, key: str) -> str:
     value = request.query_params.get(key)
     if not value:
@@ -149,9 +146,6 @@ def _question(request: Request) -> Question:
         split=asked.get("split") or None,
         file=_number(request, "file", None),
     )
-
-
-# Answers ----------------------------------------------------------------------------------------------------
 
 
 def _json(value: Any, status: int = 200) -> Response:

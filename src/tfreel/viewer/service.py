@@ -65,8 +65,6 @@ class Service:
         """Waits until the files are open. Whether they are."""
         return self._opening.wait(seconds)
 
-    # What there is ------------------------------------------------------------------------------------------
-
     @property
     def collection(self) -> Collection:
         """The files.
@@ -145,8 +143,6 @@ class Service:
     def faults(self, file: int | None = None) -> dict[str, Any]:
         """Where the damage is, and what `repair` would keep."""
         return fault_map(self.collection, file)
-
-    # Records ------------------------------------------------------------------------------------------------
 
     def rows(self, offset: int, limit: int, features: list[str] | None, query: str | None) -> dict[str, Any]:
         """Some records, shortened for a table."""
@@ -237,8 +233,6 @@ class Service:
     def class_names(self) -> dict[int, str]:
         """Names of classes by their ids, for masks."""
         return self._classes()
-
-    # Long work ----------------------------------------------------------------------------------------------
 
     def query(self, question: Question) -> dict[str, Any]:
         """Begins to answer a question, or says how far that is.

@@ -42,9 +42,6 @@ def name_of(name: str) -> str:
     return display(name) if any("\ud800" <= c <= "\udfff" for c in name) else name
 
 
-# In a table -------------------------------------------------------------------------------------------------
-
-
 def cell(value: Any, name: str) -> dict[str, Any]:
     """The values of a feature, shortened for a table."""
     if value is None:
@@ -95,9 +92,6 @@ def _view(content: Content, name: str) -> str:
     if content.kind == "wav":
         return "audio"
     return {"text": "text", "empty": "empty"}.get(content.kind, "hex")
-
-
-# On the page of a record ------------------------------------------------------------------------------------
 
 
 def features_shown(row: Row, profiles: Mapping[str, FeatureProfile]) -> list[dict[str, Any]]:

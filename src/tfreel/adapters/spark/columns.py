@@ -92,9 +92,6 @@ def record_type_of(columns: Iterable[Column], said: RecordType | None) -> Record
     return said or ("SequenceExample" if nested else "Example")
 
 
-# From features to a schema ----------------------------------------------------------------------------------
-
-
 def inferred_schema(found: InferredFeatures, record_type: RecordType | None) -> Any:
     """The schema for what was seen in records.
 

@@ -106,8 +106,6 @@ class CsvTable(TableStream):
         tree = None if self._tree is None else self._tree.identity()
         return digest(self._file.identity(), tree)
 
-    # The first look -----------------------------------------------------------------------------------------
-
     def _first_row(self) -> tuple[list[bytes], int, int]:
         data = b""
         pieces = self._file.pieces()
@@ -234,8 +232,6 @@ class CsvTable(TableStream):
         if lacking and kind:
             why = "; ".join(filter(None, (why, f"empty in {lacking:,} rows")))
         return kind, why
-
-    # The second look ----------------------------------------------------------------------------------------
 
     def tables(self) -> Iterator[Callable[[], tuple[Table, RowName, Made]]]:
         cut = self._file.cut([piece.bytes for piece in self._pieces], skip=self._head_bytes)

@@ -81,8 +81,6 @@ class JsonTable(RowTable):
         what = f"a row of more than {self._longest:,} bytes; max_row_bytes= allows more"
         return ValueError(f"{self._file.name}: {where}: {what}")
 
-    # Lines --------------------------------------------------------------------------------------------------
-
     def _lines(self) -> Iterator[Callable[[], Sequence[NamedRow]]]:
         parts: list[bytes] = []  # of a line whose end is not read yet
         line = 1
@@ -99,8 +97,6 @@ class JsonTable(RowTable):
         rest = b"".join(parts)
         if rest.strip():
             yield partial(_parsed_lines, rest, line)
-
-    # An array -----------------------------------------------------------------------------------------------
 
     def _elements(self) -> Iterator[Callable[[], Sequence[NamedRow]]]:
         """The elements of an array, decoded one by one, so that no more than some are in memory."""

@@ -28,8 +28,6 @@ class RowTable(TableStream):
     def parts(self) -> Iterator[Callable[[], Sequence[NamedRow]]]:
         """All rows, some hundreds at a time."""
 
-    # Where rows can be read twice: all of them decide -------------------------------------------------------
-
     def look_at_all(self) -> None:
         """Decides what each column holds."""
         labels: set[Any] = set()
@@ -61,8 +59,6 @@ class RowTable(TableStream):
         for part in self.parts():
             yield partial(self._table_of, part)
 
-    # Where they cannot: the first ones do -------------------------------------------------------------------
-
     def look_ahead(self, part: Sequence[NamedRow], *, first: bool) -> None:
         """Decides what the columns hold that no part before had."""
         for _, row in part:
@@ -74,8 +70,6 @@ class RowTable(TableStream):
             self._settle(None)
         self.describe({n: f for n, f in self._kinds.features().items() if self.wants(n)})
         self.note(self._kinds.notes())
-
-    # Both ---------------------------------------------------------------------------------------------------
 
     def _see(self, flat: dict[str, Any]) -> None:
         try:

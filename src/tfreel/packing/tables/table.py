@@ -141,8 +141,6 @@ class TableStream(Stream):
         """The columns as they are to be encoded, when all rows are known to stay."""
         return table
 
-    # Classes ------------------------------------------------------------------------------------------------
-
     def set_classes(self, dtype: str | None, found: Sequence[bytes] | None) -> None:
         """Says what classes there are.
 
@@ -193,8 +191,6 @@ class TableStream(Stream):
         told = value.decode(errors="replace") if isinstance(value, bytes) else value
         return f"its label {told!r} is not among the classes"
 
-    # Files --------------------------------------------------------------------------------------------------
-
     def _files(self, names: list[Any], rejected: dict[int, str]) -> list[bytes]:
         contents = [b""] * len(names)
         for i, name in enumerate(names):
@@ -213,8 +209,6 @@ class TableStream(Stream):
         if found.lower().endswith(SUFFIXES) and kind not in IMAGES:
             raise RejectError(f"not a picture: {NAMES[kind]}")
         return data
-
-    # What is known ------------------------------------------------------------------------------------------
 
     def describe(self, features: dict[str, Feature]) -> None:
         """Says what to read the records with, the columns being known."""
