@@ -12,9 +12,11 @@ from tfreel.columns.strings import BytesColumn
 from tfreel.columns.table import Columns
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.inference import infer_features
+from tfreel.records.payloads import Record
 from tfreel.records.read import OnCorrupt, Reader, read
 from tfreel.records.shards import ShardedWriter
-from tfreel.records.write import Mode, Record, Writer
+from tfreel.records.targets import Mode
+from tfreel.records.write import Writer
 from tfreel.storage.names import PathLike, Paths
 from tfreel.storage.paths import display
 

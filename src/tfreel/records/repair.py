@@ -14,7 +14,8 @@ from tfreel.records.frames import ReadOptions
 from tfreel.records.parts import Progress, size_in_parts, size_of
 from tfreel.records.read import Reader, read
 from tfreel.records.report import Fault, Report
-from tfreel.records.write import Mode, Writer
+from tfreel.records.targets import Mode
+from tfreel.records.write import Writer
 from tfreel.storage.names import PathLike, Paths, resolve
 from tfreel.storage.places import exists, remove
 from tfreel.storage.publish import new_file

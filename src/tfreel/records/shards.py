@@ -15,7 +15,9 @@ from typing import NoReturn, Self
 from tfreel import _core
 from tfreel.columns.table import Columns, encode_columns
 from tfreel.compression import checked_level, codec_named, codec_to_write
-from tfreel.records.write import Mode, Record, Writer, as_bytes, batches, note_number
+from tfreel.records.payloads import Record, as_bytes, batches, note_number
+from tfreel.records.targets import Mode
+from tfreel.records.write import Writer
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display, shard_name, split_suffix

@@ -2,48 +2,29 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
-from itertools import islice
-from typing import Any, BinaryIO, Literal, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, BinaryIO, NoReturn, Self
 
 from tfreel import _core
-from tfreel.columns.batch import Batch
 from tfreel.columns.table import Columns, encode_columns
 from tfreel.compression import Codec, Deflater, checked_level, codec_named, codec_to_write
-from tfreel.errors import CorruptError
-from tfreel.examples.encode import encode, encoder
-from tfreel.records.frames import Position, ReadOptions, open_frames
-from tfreel.records.report import Fault
+from tfreel.examples.encode import encoder
+from tfreel.records.payloads import Record, as_bytes, batches, note_number
+from tfreel.records.targets import Mode, OpenStream, Target, open_target
 from tfreel.storage.names import PathLike
 from tfreel.storage.paths import display
-from tfreel.storage.publish import GrownFile, forget_index, new_file, wait_until_writable
-from tfreel.storage.url import Url, place
-
-
-@runtime_checkable
-class SupportsSerializeToString(Protocol):
-    """Anything that turns itself into bytes as protobuf messages do."""
-
-    def SerializeToString(self) -> bytes:  # noqa: N802 - protobuf's name
-        """The serialized message."""
-
-
-Record: TypeAlias = bytes | bytearray | memoryview | SupportsSerializeToString | Mapping[str, Any]
-Mode: TypeAlias = Literal["x", "w", "a"]
+from tfreel.storage.publish import forget_index
+from tfreel.storage.url import place
 
 _BUFFER_BYTES = 1 << 18
 _LARGE_BYTES = 1 << 15  # from here on a copy costs more than a system call
-_FEWEST_AT_ONCE = 16
-_RECORDS_AT_ONCE = 4096
-_BYTES_AT_ONCE = 1 << 20
 _INTERRUPTED = "the writer was interrupted in the middle of a write; its file will not appear"
 
 
@@ -51,7 +32,8 @@ class Writer:
     """Writes records to a TFRecord file.
 
     The file appears under its name when the ``with`` block ends well, complete and on disk. An exception, a
-    crash or a dropped writer leaves no file, or the old one as it was.
+    crash or a dropped writer leaves no file, or the old one as it was. Threads may share a writer: records of
+    each stay in their order.
 
     Args:
         path: Where to write; missing directories are made. Or a URL; or an open binary file, which is written
@@ -91,11 +73,11 @@ class Writer:
         if isinstance(path, (str, bytes, os.PathLike)):
             name = place(path)
             codec = codec or codec_to_write(name)
-            self._begin(_open_target(name, mode, codec, durable=durable), name, codec, level)
+            self._begin(open_target(name, mode, codec, durable=durable), name, codec, level)
         elif isinstance(path, io.TextIOBase):
             raise TypeError('expected a file opened in binary mode, as in open(path, "wb")')
         elif hasattr(path, "write"):
-            self._begin(_OpenStream(path), str(getattr(path, "name", "<stream>")), codec or "none", level)
+            self._begin(OpenStream(path), str(getattr(path, "name", "<stream>")), codec or "none", level)
         else:
             raise TypeError(f"expected a path or an open binary file, got {type(path).__name__}")
 
@@ -375,192 +357,6 @@ class _Sticky:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if error is not None:
             self._writer._fail(error)
-
-
-class Target(Protocol):
-    """Where framed bytes go."""
-
-    @property
-    def descriptor(self) -> int:
-        """To write to directly, or -1 where only `write` will do."""
-
-    def write(self, data: bytes) -> None:
-        """Adds bytes."""
-
-    def flush(self) -> None:
-        """Hands what was written to the system."""
-
-    def sync(self) -> None:
-        """Returns when what was written is safe."""
-
-    def seal(self) -> None:
-        """Makes the content final."""
-
-    def publish(self, path: str | None = None) -> None:
-        """Gives it its name."""
-
-    def abort(self) -> None:
-        """Takes everything back."""
-
-
-class _OpenStream:
-    """A file somebody else opened: written to as it is, neither named nor closed by us."""
-
-    descriptor = -1
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def write(self, data: bytes) -> None:
-        rest: bytes | memoryview = data
-        while rest:
-            try:
-                taken = self._stream.write(rest)
-            except BlockingIOError as full:
-                taken = full.characters_written
-                wait_until_writable(self._stream.fileno())
-            if taken is None:
-                if not isinstance(self._stream, io.RawIOBase):
-                    return  # what does not count takes all
-                taken = 0
-                wait_until_writable(self._stream.fileno())
-            rest = memoryview(rest)[taken:]
-
-    def flush(self) -> None:
-        while True:
-            try:
-                self._stream.flush()
-            except BlockingIOError:
-                wait_until_writable(self._stream.fileno())
-            else:
-                return
-
-    def sync(self) -> None:
-        self.flush()
-        try:
-            os.fsync(self._stream.fileno())
-        except (AttributeError, io.UnsupportedOperation):
-            pass  # not a file of the system
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a pipe, which has no disk
-                raise
-
-    def seal(self) -> None:
-        self.flush()
-
-    def publish(self, path: str | None = None) -> None:
-        pass
-
-    def abort(self) -> None:
-        pass
-
-
-def _open_target(path: str, mode: Mode, codec: Codec, *, durable: bool) -> Target:
-    if mode == "a" and isinstance(path, Url):
-        raise ValueError(f'{display(path)}: an object cannot be added to; mode="w" replaces it')
-    if mode == "a" and os.path.exists(path):
-        return GrownFile(path, durable=durable, end=_checked_end(path, codec))
-    return new_file(path, replace=mode == "w", durable=durable)
-
-
-def _checked_end(path: str, codec: Codec) -> int:
-    """The size of a file that is sound to its last byte and can be added to."""
-    if codec == "zlib":
-        raise ValueError(f"{display(path)}: a zlib file holds one stream and cannot be added to; gzip can")
-    advice = f"nothing was added. tfreel.repair({path!r}, …) makes a sound copy to add to"
-    notes: list[str] = []
-    size = os.path.getsize(path)  # before the look: what comes in between was not looked at, and is refused
-    with closing(open_frames(path, ReadOptions(compression=codec), Position(), notes.append)) as frames:
-        while (found := frames.step()) is not None:
-            if isinstance(found, Fault):
-                raise CorruptError(
-                    f"{found}; {advice}",
-                    path=path,
-                    record=found.record,
-                    offset=found.offset,
-                    kind=found.kind,
-                )
-    if codec == "gzip" and notes:  # padding: harmless at the end, but no member may follow it
-        raise CorruptError(f"{display(path)}: {notes[0]}; {advice}", path=path, kind="trailing_garbage")
-    return size
-
-
-def as_bytes(record: object) -> bytes | bytearray | memoryview:
-    """The bytes of a record that is not plain `bytes`.
-
-    Raises:
-        TypeError: It has none.
-        ValueError: It is a mapping with values that do not fit.
-    """
-    if type(record) is dict:
-        return encode(record)
-    if isinstance(record, memoryview) and not (record.itemsize == record.ndim == 1 and record.c_contiguous):
-        raise TypeError("a record must be bytes; of a memoryview of something else, bytes(view) makes a copy")
-    if isinstance(record, (bytes, bytearray, memoryview)):
-        return record
-    if isinstance(record, SupportsSerializeToString):
-        return record.SerializeToString()
-    if isinstance(record, Mapping):
-        return encode(record)
-    hint = ""
-    if isinstance(record, str):
-        hint = "; encode text first, as in text.encode()"
-    elif hasattr(record, "__array__"):
-        hint = '; an array needs a name, as in {"x": array}'
-    raise TypeError(
-        "a record must be bytes, a mapping of features or have SerializeToString(), "
-        f"not {type(record).__name__}{hint}"
-    )
-
-
-def batches(records: Iterable[Record]) -> Iterator[tuple[range, list[Record]]]:
-    """The records in lists, each with their numbers.
-
-    Raises:
-        TypeError: This is one record, not many.
-    """
-    if isinstance(records, Batch):
-        raise TypeError("write_many takes an iterable of records; the rows of a Batch go to write_batch")
-    if isinstance(records, (str, bytes, bytearray, memoryview, Mapping)):
-        raise TypeError(
-            f"write_many takes an iterable of records, not one {type(records).__name__}; use write"
-        )
-    if isinstance(records, list):
-        yield range(len(records)), records
-        return
-    iterator = iter(records)
-    first, size = 0, _FEWEST_AT_ONCE
-    while True:
-        batch: list[Record] = []
-        failure = None
-        try:
-            batch.extend(islice(iterator, size))
-        except BaseException as error:  # noqa: BLE001 - raised below, when those before it are written
-            failure = error
-        if batch:
-            yield range(first, first + len(batch)), batch
-        if failure is not None:
-            raise failure
-        if len(batch) < size:
-            return
-        first += len(batch)
-        size = min(4 * size, _RECORDS_AT_ONCE, 1 + _BYTES_AT_ONCE // (1 + _bytes_of(batch[-1])))
-
-
-def _bytes_of(record: object) -> int:
-    """About the size of a record, or of a row."""
-    if isinstance(record, Mapping):
-        return sum(map(_bytes_of, record.values()))
-    if isinstance(record, (list, tuple)):
-        return len(record) * (_bytes_of(record[0]) if record else 0)
-    if isinstance(record, (str, bytes, bytearray)):
-        return len(record)
-    return int(getattr(record, "nbytes", 16))
-
-
-def note_number(error: Exception, number: int) -> None:
-    """Lets what is wrong with a record say which of many it is."""
-    error.add_note(f"in record {number:,} of those given, counted from 0")
 
 
 def _closed(record: object) -> NoReturn:
