@@ -471,3 +471,12 @@ def test_what_cannot_become_an_object_is_refused_and_nothing_lands_here(memory: 
     )
     assert memory.cat("/box/r.html").startswith(b"<!doctype html>")
     assert os.listdir(".") == before
+
+
+@pytest.mark.parametrize("kind", [None, "csv"])
+def test_of_a_store_only_records_are_packed(memory: Any, kind: str | None, tmp_path: Path) -> None:
+    memory.pipe("/box/t.csv", b"a,b\n1,2\n")
+    with pytest.raises(ValueError, match="only TFRecord files are packed; copy the others here first"):
+        tfreel.pack("memory://box/t.csv", tmp_path / "out", kind=kind)
+    tfreel.save("memory://box/a.tfrecord", [{"a": 1}])
+    assert tfreel.pack("memory://box/a.tfrecord", tmp_path / "out").written == 1

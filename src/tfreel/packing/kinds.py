@@ -19,6 +19,7 @@ from tfreel.packing.source import Source
 from tfreel.packing.tree import Directory, Tree
 from tfreel.storage.names import resolve
 from tfreel.storage.paths import display
+from tfreel.storage.url import Url
 
 # By the name of the kind, in the order in which they are asked whether something is theirs.
 _TREES = {
@@ -51,6 +52,7 @@ _OBJECTS = {
     "rows": "tfreel.packing.tables.rows",
 }
 KINDS = tuple(dict.fromkeys((*_TREES, *_FILES, *_SETS, *_OBJECTS)))
+_ONLY_RECORDS = "of what lies in a store, only TFRecord files are packed; copy the others here first"
 # What the sources of these kinds are.
 _SHAPES = (
     ("a folder or an archive", _TREES),
@@ -126,6 +128,8 @@ def _resolved(paths: Any) -> list[str]:
 def _opened(
     thing: Any, what: str, kinds: dict[str, str], kind: str | None, options: dict[str, Any]
 ) -> Source:
+    if _is_remote(thing) and kind not in (None, "tfrecord"):
+        raise ValueError(f"{what}: {_ONLY_RECORDS}")
     for name, module_name in kinds.items():
         module = importlib.import_module(module_name)
         if name == kind or (kind is None and module.recognised(thing)):
@@ -133,6 +137,8 @@ def _opened(
             return source
     if kind is not None:
         raise ValueError(f"{what}: {_of_another_shape(kind, kinds)}")
+    if _is_remote(thing):
+        raise ValueError(f"{what}: {_ONLY_RECORDS}")
     raise ValueError(f"{what}: {_nothing_known(thing)}; kind= says what it is: {', '.join(kinds)}")
 
 
@@ -140,6 +146,10 @@ def _of_another_shape(kind: str, kinds: dict[str, str]) -> str:
     own = next(shape for shape, theirs in _SHAPES if theirs is kinds)
     meant = ", or ".join(shape for shape, theirs in _SHAPES if kind in theirs)
     return f"is {own}, and a source of the kind {kind!r} is {meant}"
+
+
+def _is_remote(thing: Any) -> bool:
+    return isinstance(thing, list) and any(isinstance(file, Url) for file in thing)
 
 
 def _nothing_known(thing: Any) -> str:
