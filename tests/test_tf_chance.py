@@ -104,3 +104,58 @@ def test_a_session_draws_in_every_run() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         drawn = tf.random_uniform([])
         assert session.run(drawn) != session.run(drawn)
+
+
+def _by_if(x: Any) -> int:
+    if tf.random.uniform(()) > 0.5:
+        return 1
+    return 0
+
+
+def _by_elif(x: Any) -> int:
+    drawn, chosen = tf.random.uniform([], 0, 3, tf.int32), 0
+    if drawn == 0:
+        chosen = 0
+    elif drawn == 1:
+        chosen = 1
+    return chosen
+
+
+def _by_float(x: Any) -> Any:
+    return x * 0 + int(float(tf.random.uniform([])) > 0.5)
+
+
+@pytest.mark.parametrize("function", [_by_if, _by_elif, _by_float, tf.function(_by_if)])
+def test_a_branch_by_chance_is_chosen_for_every_element(function: Any) -> None:
+    found = list(tf.data.Dataset.range(200).map(function).as_numpy_iterator())
+    assert 20 < sum(map(int, found)) < 180
+
+
+def test_a_branch_by_chance_is_chosen_for_every_element_in_a_graph_too() -> None:
+    def function(x: Any) -> Any:
+        drawn = tf.random_uniform([], seed=1)
+        return (1 if drawn > 0.5 else 0), drawn
+
+    with tf.Graph().as_default():
+        found = list(tf.data.Dataset.range(200).map(function).as_numpy_iterator())
+    assert len({float(drawn) for _, drawn in found}) == 200
+    assert all(chosen == (drawn > 0.5) for chosen, drawn in found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        tf.image.random_flip_left_right,
+        tf.image.random_flip_up_down,
+        lambda image: tf.image.random_brightness(image, 0.5),
+        lambda image: tf.image.random_contrast(image, 0.1, 2.0),
+        lambda image: tf.image.random_hue(image, 0.4),
+        lambda image: tf.image.random_saturation(image, 0.1, 2.0),
+        lambda image: tf.image.random_jpeg_quality(image, 5, 95),
+        lambda image: tf.image.random_crop(image, [3, 3, 3]),
+    ],
+)
+def test_a_picture_that_is_no_element_is_changed_anew_for_every_element(change: Any) -> None:
+    picture = tf.constant(np.random.default_rng(0).integers(0, 256, [8, 8, 3], np.uint8))
+    found = tf.data.Dataset.range(30).map(lambda x: change(picture)).as_numpy_iterator()
+    assert len({each.tobytes() for each in found}) > 1

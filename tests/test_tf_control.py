@@ -66,6 +66,13 @@ def test_py_function_gets_tensors_and_gives_what_was_promised() -> None:
     assert [each.shape.rank for each in dataset.element_spec] == [0, None]
 
 
+@pytest.mark.parametrize("call", [tf.py_function, tf.numpy_function])
+def test_a_python_function_of_no_element_is_called_for_every_element(call: Any) -> None:
+    numbers = iter(range(100))
+    dataset = tf.data.Dataset.range(4).map(lambda x: call(lambda: np.int64(next(numbers)), [], tf.int64))
+    assert [int(each) for each in dataset] == [0, 1, 2, 3]
+
+
 def test_numpy_function_gets_scalars_and_bytes_in_a_graph() -> None:
     seen = []
 

@@ -10,6 +10,7 @@ from typing import Any
 from tfreel.tf.data.chunks import Chunk, Fault, Item, chunk_of, single, values_of
 from tfreel.tf.data.tracing import called, trace
 from tfreel.tf.errors import InvalidArgumentError
+from tfreel.tf.graphs.modes import with_values
 from tfreel.tf.graphs.programs import Program
 from tfreel.tf.graphs.rows import Column
 from tfreel.tf.values import nest
@@ -76,7 +77,8 @@ class Function:
 
     def result(self, element: Any) -> Any:
         """What it gives for one element, as the user has it."""
-        found = called(self._function, element)
+        with with_values():
+            found = called(self._function, element)
         if found is None:
             raise InvalidArgumentError("the function returned None; it has to return tensors")
         return found

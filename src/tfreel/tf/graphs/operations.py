@@ -182,6 +182,11 @@ def is_tracing() -> bool:
     return _tracing.depth > 0
 
 
+def is_drawn(node: Any) -> bool:
+    """Whether it gives random numbers, which must not depend on which thread comes first."""
+    return getattr(getattr(node, "operation", None), "draws", False)
+
+
 class Input:
     """A node whose value is given from outside: an element of a dataset, or what is fed."""
 
@@ -223,9 +228,15 @@ class Run:
 
 
 class Outside(Run):
-    """What holds outside of any run: a node that draws keeps what it drew first."""
+    """What holds outside of any run: a node that draws keeps what it drew first.
+
+    Raises:
+        NotTracedError: A function is being traced, and a random number is wanted: each element has its own.
+    """
 
     def _results(self, node: Any) -> list[Any]:
+        if is_tracing() and is_drawn(node):
+            raise NotTracedError("a random number")
         keeps = getattr(node, "kept", None)
         results: list[Any] = node.run(self.value_of) if keeps is None else keeps(self.value_of)
         return results

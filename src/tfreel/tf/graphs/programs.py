@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from tfreel.tf.graphs.operations import Run, flat_values, needed, sources_of
+from tfreel.tf.graphs.operations import Run, flat_values, is_drawn, needed, sources_of
 from tfreel.tf.graphs.rows import Column, OnDemand, collected, repeated
 from tfreel.tf.values.handles import Handle, replaced
 from tfreel.tf.values.specs import spec_of
@@ -65,7 +65,7 @@ class Program:
             yield Work(partial(self._for_part, rows, mine, end - begin), begin, end)
 
     def _drawn(self, count: int) -> dict[Any, list[Column]]:
-        return {node: _row_by_row(node, _no_column, count) for node in self._nodes if _is_drawn(node)}
+        return {node: _row_by_row(node, _no_column, count) for node in self._nodes if is_drawn(node)}
 
     def _kept(self, node: Any, column: Column) -> Column:
         """The column, with its rows made if they are wanted more than once, or by the user."""
@@ -91,11 +91,6 @@ class Program:
 def _count_uses(nodes: list[Any]) -> Counter[Any]:
     """How often the results of each node are wanted by other nodes."""
     return Counter(source for node in nodes for source in sources_of(node))
-
-
-def _is_drawn(node: Any) -> bool:
-    """Whether it gives random numbers, which must not depend on which thread comes first."""
-    return getattr(getattr(node, "operation", None), "draws", False)
 
 
 def _no_column(handle: Handle) -> Column:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError, OpError, OutOfRangeError, UnimplementedError, UnknownError
-from tfreel.tf.graphs.operations import Operation
+from tfreel.tf.graphs.operations import Node, Operation, is_tracing
 from tfreel.tf.ops.conversion import convert_to_tensor
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype
@@ -58,7 +58,15 @@ def _called(function: Callable[..., Any], inputs: Any, wanted: list[Any], conver
     return made
 
 
-_call = Operation(_called, infer=_specs)
+_of_tensors = Operation(_called, infer=_specs)
+_of_values = Operation(_called, infer=_specs, draws=True)
+
+
+def _call(*args: Any) -> list[Any]:
+    """The results; while a function is traced, promises of them: each element may have others."""
+    if is_tracing() and not is_promised(args):
+        return list(Node(_of_values, args, {}).results())
+    return list(_of_tensors(*args))
 
 
 def _of_dtype(part: Any, wanted: Any) -> Array:
@@ -95,7 +103,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: Any =
     several = isinstance(Tout, (list, tuple))
     wanted = list(Tout) if several else [Tout]
     inputs = [convert_to_tensor(each) for each in inp]
-    return _outcome(list(_call(func, inputs, wanted, (wrap, _of_dtype))), several)
+    return _outcome(_call(func, inputs, wanted, (wrap, _of_dtype)), several)
 
 
 def numpy_function(
@@ -106,7 +114,7 @@ def numpy_function(
     name: Any = None,
 ) -> Any:
     """What a Python function of arrays gives; scalars come to it as NumPy's scalars, text as bytes."""
-    if not is_promised(list(inp)):
+    if not is_tracing() and not is_promised(list(inp)):
         found = func(*[np.array(each) for each in inp])
         if isinstance(found, (list, tuple)):
             return [convert_to_tensor(each) for each in found]
@@ -114,4 +122,4 @@ def numpy_function(
     several = isinstance(Tout, (list, tuple))
     wanted = list(Tout) if several else [Tout]
     inputs = [convert_to_tensor(each) for each in inp]
-    return _outcome(list(_call(func, inputs, wanted, (_as_numpy, _numpy_result))), several)
+    return _outcome(_call(func, inputs, wanted, (_as_numpy, _numpy_result)), several)

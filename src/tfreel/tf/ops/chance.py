@@ -63,6 +63,11 @@ def going_on(seeds: tuple[int, int] | None) -> np.random.Generator:
     return _going_on.setdefault(seeds, fresh(seeds))
 
 
+def in_graph() -> bool:
+    """Whether what is drawn now is to be drawn anew for every element and run."""
+    return is_tracing() or not executing_eagerly()
+
+
 def _next_key(source: np.random.Generator) -> Array:
     return source.integers(0, 2**63, 2, dtype=np.int64)
 
@@ -73,7 +78,7 @@ _drawn_key = Operation(_next_key, infer=lambda source: TensorSpec([2], int64), d
 def _key(seed: Any) -> Any:
     """What the numbers of one call are made of: in a graph, something else for every element and run."""
     seeds = op_seeds(None if seed is None else one_number(seed, "seed"))
-    if is_tracing() or not executing_eagerly():
+    if in_graph():
         return Node(_drawn_key, (fresh(seeds),), {}).results()
     return _next_key(fresh(seeds) if seed is None else going_on(seeds))
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
-from tfreel.tf.graphs.operations import Input, Node, Operation, Outside, Run, promises, tracing
+from tfreel.tf.graphs.operations import Input, Node, Operation, Outside, Run, is_drawn, promises, tracing
 from tfreel.tf.graphs.rows import stacked
 from tfreel.tf.ops.conversion import convert_to_tensor
 from tfreel.tf.values import nest
@@ -50,7 +50,7 @@ def _beginnings(handles: list[Any]) -> list[Any]:
 
     def take(handle: Handle) -> None:
         node = handle.promise.node
-        if not isinstance(node, (Node, _Choice)) or (isinstance(node, Node) and node.operation.draws):
+        if not isinstance(node, (Node, _Choice)) or is_drawn(node):
             found[id(node), handle.promise.position] = handle
         elif id(node) not in seen:
             seen.add(id(node))

@@ -8,7 +8,7 @@ import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import Node, Operation, operation
-from tfreel.tf.ops.chance import fresh, going_on, op_seeds
+from tfreel.tf.ops.chance import fresh, going_on, in_graph, op_seeds
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import float64
 from tfreel.tf.values.handles import Array, is_promised
@@ -29,13 +29,13 @@ _drawn = Operation(_numbers, infer=_numbers_spec, draws=True)
 
 
 def numbers(image: Any, seed: int | None) -> Any:
-    """Random numbers from 0 to 1 for one call; of an image that is promised, for each that will come.
+    """Random numbers from 0 to 1 for one call; in a graph, or of a promised image, for each that will come.
 
     In a graph each call has numbers of its own, as in TensorFlow: an image and its mask, flipped with the
     same seed in a function for `Dataset.map`, are flipped alike.
     """
     seeds = op_seeds(seed)
-    if is_promised(image):
+    if in_graph() or is_promised(image):
         return Node(_drawn, (fresh(seeds),), {}).results()
     return _numbers(fresh(seeds) if seed is None else going_on(seeds))
 
