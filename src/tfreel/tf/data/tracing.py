@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.operations import Input, promises, tracing
 from tfreel.tf.graphs.programs import Program
 from tfreel.tf.ops.conversion import convert_to_tensor
@@ -31,7 +32,8 @@ def trace(function: Callable[..., Any], specs: Any) -> Program | None:
     try:
         with tracing():
             results = structured(called(function, promises(source, specs)))
-    except NotTracedError:
+    except (NotTracedError, InvalidArgumentError):
+        # What is refused may be a value that stood in for those to come: the elements themselves will tell.
         return None
     except Exception as error:
         if _is_untraced(error):

@@ -23,7 +23,7 @@ from tfreel.tf.ops.static import (
     whole_numbers,
 )
 from tfreel.tf.values.convert import array
-from tfreel.tf.values.dtypes import as_dtype, bool_, float32, int32
+from tfreel.tf.values.dtypes import as_dtype, bool_, float32, float64, int32
 from tfreel.tf.values.handles import Array, Handle, RaggedValue, SparseValue, is_promised
 from tfreel.tf.values.shapes import TensorShape, TensorSpec
 from tfreel.tf.values.specs import probed
@@ -104,11 +104,15 @@ def _size_rows(input: Any, out_type: Any = int32) -> Column | None:
     return Dense(np.full(len(made), math.prod(made.shape[1:]), as_dtype(out_type).numpy))
 
 
-shape = _OfShape(_shape_kernel, rows=_shape_rows)
-size = _OfShape(_size_kernel, rows=_size_rows)
+def _shape_spec(input: Any, out_type: Any = int32) -> TensorSpec:
+    return TensorSpec([input.shape.rank], out_type)
 
 
-@operation()
+shape = _OfShape(_shape_kernel, infer=_shape_spec, rows=_shape_rows)
+size = _OfShape(_size_kernel, infer=lambda input, out_type=int32: TensorSpec([], out_type), rows=_size_rows)
+
+
+@operation(infer=lambda input: TensorSpec([], int32))
 def _rank(input: Any) -> Array:
     return np.array(len(_sizes_of(input)), np.int32)
 
@@ -210,7 +214,19 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     return _counted(*given, as_dtype(dtype))
 
 
-@operation(infer=lambda start, stop, num, axis=0: TensorSpec(None, spec(start).dtype))
+def _linspace_spec(start: Any, stop: Any, num: Any, axis: int = 0) -> TensorSpec:
+    first = spec(start)
+    dtype = float64 if first.dtype.is_integer else first.dtype
+    if first.shape.rank is None:
+        return TensorSpec(None, dtype)
+    sizes = first.shape.as_list()
+    sizes.insert(
+        axis if axis >= 0 else len(sizes) + 1 + axis, None if has_specs(num) else one_number(num, "num")
+    )
+    return TensorSpec(sizes, dtype)
+
+
+@operation(infer=_linspace_spec)
 def linspace(start: Any, stop: Any, num: Any, axis: int = 0) -> Array:
     """Numbers at equal distances from start to stop, with both."""
     first = array(start)

@@ -105,7 +105,7 @@ def bitcast(input: Any, type: Any) -> Array:
     made, wanted = array(input), as_dtype(type).numpy
     if made.dtype == object or as_dtype(type).name == "string":
         raise InvalidArgumentError("strings have no bits to cast")
-    made = np.ascontiguousarray(made)
+    made = np.asarray(made, order="C")
     if wanted.itemsize <= made.dtype.itemsize:
         parts = made.dtype.itemsize // wanted.itemsize
         shape = made.shape if parts == 1 else (*made.shape, parts)

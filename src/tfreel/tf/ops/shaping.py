@@ -21,14 +21,13 @@ from tfreel.tf.ops.static import (
     row_axis,
     same_for_all,
     spec,
-    unranked,
     whole_numbers,
 )
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype
 from tfreel.tf.values.handles import Array, TensorList
 from tfreel.tf.values.shapes import TensorSpec
-from tfreel.tf.values.specs import probed
+from tfreel.tf.values.specs import of_unknown_sizes, probed
 
 
 def tensors(values: Any) -> list[Array]:
@@ -214,7 +213,7 @@ def expand_dims(input: Any, axis: Any = None, dim: Any = None) -> Array:
 
 
 def _tile_spec(input: Any, multiples: Any) -> Any:
-    return unranked(input) if has_specs(multiples) else probed(tile.kernel, input, multiples)
+    return of_unknown_sizes(spec(input)) if has_specs(multiples) else probed(tile.kernel, input, multiples)
 
 
 @operation(infer=_tile_spec)
@@ -330,9 +329,13 @@ def roll(input: Any, shift: Any, axis: Any) -> Array:
 
 
 def _repeat_spec(input: Any, repeats: Any, axis: Any = None) -> Any:
-    if has_specs(repeats):
-        return unranked(input)
-    return probed(repeat.kernel, input, repeats, axis)
+    if not has_specs(repeats):
+        return probed(repeat.kernel, input, repeats, axis)
+    known = spec(input)
+    sizes = [None] if axis is None else known.shape.sizes and known.shape.as_list()
+    if sizes:
+        sizes[axis or 0] = None
+    return TensorSpec(sizes, known.dtype)
 
 
 @operation(infer=_repeat_spec)

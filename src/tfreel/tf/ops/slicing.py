@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -92,7 +94,16 @@ def _picked_spec(tensor: Any, *arguments: Any) -> Any:
             for part in arguments
         ]
 
-    return merged(*(probed(picked.kernel, tensor, *tried(length)) for length in (0, 1)))
+    found = [probed(picked.kernel, tensor, *tried(length)) for length in (0, 1)]
+    with suppress(InvalidArgumentError):  # of an empty one there may be no such part
+        found.append(probed(picked.kernel, _emptied(tensor), *tried(1)))
+    return reduce(merged, found)
+
+
+def _emptied(tensor: Any) -> Any:
+    """The spec with zero for the sizes that are not known: ``[:1]`` of it is empty too."""
+    sizes = tensor.shape.sizes
+    return tensor if sizes is None else TensorSpec([size or 0 for size in sizes], tensor.dtype)
 
 
 def _has_spec(part: list[Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.values.dtypes import DType, as_dtype, float32, int64
 from tfreel.tf.values.handles import NotTracedError, RaggedValue, SparseValue, TensorList
 from tfreel.tf.values.shapes import TensorShape, TensorSpec
@@ -80,8 +81,7 @@ def spec_of(value: Any) -> Any:
 
 
 # Unknown sizes are tried several times: what differs in the results is unknown too. 1 fits to everything, and
-# 3 and 5
-# to nothing by chance.
+# 3 and 5 to nothing by chance.
 _TRIES = (3, 5, 1)
 _RANKS: tuple[tuple[int | None, ...], ...] = (
     (None, None, 3),
@@ -95,9 +95,8 @@ _RANKS: tuple[tuple[int | None, ...], ...] = (
 def probed(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """The specs of what a kernel gives, of arguments in which specs stand for values.
 
-    The kernel runs on zeros of the right shape. Where not even the rank is known, some are tried, and only
-    the dtype is
-    known of the results.
+    The kernel runs on zeros of the right shape, and on ones where it refuses these. Where not even the rank
+    is known, some are tried, and only the dtype is known of the results.
 
     Raises:
         NotTracedError: It works for none of the sizes that were tried.
@@ -123,29 +122,39 @@ def probed(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
         return _map_specs(found[0], lambda spec: TensorSpec(None, spec.dtype))
     sizes_all_fit = len(found) == len(_TRIES)
     common = functools.reduce(merged, found)
-    return common if sizes_all_fit else _map_specs(common, _of_unknown_sizes)
+    return common if sizes_all_fit else _map_specs(common, of_unknown_sizes)
 
 
-def _of_unknown_sizes(spec: Any) -> Any:
+def of_unknown_sizes(spec: Any) -> Any:
+    """The dtype and the rank of a spec, and none of its sizes."""
     return TensorSpec(None if spec.shape.rank is None else [None] * spec.shape.rank, spec.dtype)
 
 
 def _tried(kernel: Any, args: Any, options: Any, size: int, unranked: Any) -> Any:
-    def zeros(spec: Any) -> Any:
-        shape = unranked if spec.shape.sizes is None else spec.shape.sizes
-        return _zeros(spec, tuple(size if each is None else each for each in shape))
+    def result(number: int, text: bytes) -> Any:
+        def filled(spec: Any) -> Any:
+            shape = unranked if spec.shape.sizes is None else spec.shape.sizes
+            return _filled(spec, tuple(size if each is None else each for each in shape), number, text)
 
-    with np.errstate(all="ignore"):
-        found = kernel(*_map_specs(args, zeros), **_map_specs(options, zeros))
+        with np.errstate(all="ignore"):
+            return kernel(*_map_specs(args, filled), **_map_specs(options, filled))
+
+    try:
+        found = result(0, b"0")
+    except InvalidArgumentError:
+        found = result(1, _LONG_TEXT)  # nothing divides by zero, or takes the fifth letter of one
     return _map_values(found, spec_of)
 
 
-def _zeros(spec: Any, shape: tuple[int, ...]) -> Any:
+_LONG_TEXT = b"1" * 1024
+
+
+def _filled(spec: Any, shape: tuple[int, ...], number: int, text: bytes) -> Any:
     if not isinstance(spec, TensorSpec):
-        raise TypeError(f"no zeros for {spec!r}")
+        raise TypeError(f"no values for {spec!r}")
     if spec.dtype.name == "string":
-        return np.full(shape, b"0", object)
-    return np.zeros(shape, spec.dtype.numpy)
+        return np.full(shape, text, object)
+    return np.full(shape, number, spec.dtype.numpy)
 
 
 def merged(first: Any, second: Any) -> Any:
@@ -156,7 +165,7 @@ def merged(first: Any, second: Any) -> Any:
         return type(first)([merged(a, b) for a, b in zip(first, second, strict=True)])
     if not isinstance(first, TensorSpec):
         return first
-    if first.shape.rank != second.shape.rank:
+    if first.shape.rank is None or first.shape.rank != second.shape.rank:
         return TensorSpec(None, first.dtype)
     sizes = zip(first.shape.as_list(), second.shape.as_list(), strict=True)
     return TensorSpec([a if a == b else None for a, b in sizes], first.dtype)

@@ -1,0 +1,81 @@
+"""Datasets of `tfreel.tf` against TensorFlow's: one expression, two libraries, one result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tfreel import tf as ours
+
+theirs = pytest.importorskip("tensorflow")
+
+
+def _dataset(tf: Any, expression: str) -> Any:
+    return eval(expression, {"tf": tf, "np": np, "D": tf.data.Dataset})
+
+
+def _plain(element: Any) -> Any:
+    """An element in a form that can be compared: dtypes and shapes too."""
+    if isinstance(element, dict):
+        return {key: _plain(each) for key, each in element.items()}
+    if isinstance(element, tuple):
+        return tuple(map(_plain, element))
+    made = np.asarray(element)
+    return made.dtype, made.shape, made.tolist()
+
+
+def _elements(tf: Any, expression: str) -> Any:
+    """All elements, or the name of the error that came instead."""
+    try:
+        return [_plain(element) for element in _dataset(tf, expression).as_numpy_iterator()]
+    except Exception as error:  # noqa: BLE001 - its class is what is compared
+        return type(error).__name__
+
+
+UNRANKED = r"""
+D.from_tensors(tf.io.serialize_tensor([1, 2, 3])).map(lambda x: tf.io.parse_tensor(x, tf.int32)[:1])
+D.from_tensors(tf.io.serialize_tensor([1, 2, 3])).map(lambda x: tf.io.parse_tensor(x, tf.int32)[0])
+D.from_tensors(tf.io.serialize_tensor([1, 2, 3])).map(lambda x: tf.io.parse_tensor(x, tf.int32)[:, None])
+D.from_tensors(tf.io.serialize_tensor([1, 2, 3])).map(lambda x: tf.io.parse_tensor(x, tf.int32)[..., None])
+D.from_tensors(tf.io.encode_png(np.uint8([[[1, 2, 3]]]))).map(lambda x: tf.io.decode_image(x)[..., ::-1])
+D.range(2).map(lambda x: tf.py_function(lambda y: tf.fill([2, 3], y), [x], tf.int64)[..., 0])
+D.range(2).map(lambda x: tf.shape(tf.py_function(lambda y: tf.fill([2, 3], y), [x], tf.int64))[0])
+D.range(2).map(lambda x: tf.rank(tf.py_function(lambda y: tf.fill([2, 3], y), [x], tf.int64)))
+D.range(2).map(lambda x: tf.size(tf.py_function(lambda y: tf.fill([2, 3], y), [x], tf.int64)))
+D.range(2).map(lambda x: tf.numpy_function(lambda y: np.full([2, 3], y), [x], tf.int64)[:2])
+D.range(2).map(lambda x: tf.split(tf.fill([2, 6], x), 3, axis=-1)[1][..., 0])
+D.range(2).map(lambda x: tf.tile([1, 2], [x + 1])[:1])
+D.range(2).map(lambda x: tf.repeat([1, 2], x + 1)[:1])
+D.range(2).map(lambda x: tf.repeat([[1, 2]], x + 1, axis=1)[:1])
+D.range(2).map(lambda x: tf.linspace(0.0, 1.0, tf.cast(x, tf.int32) + 2)[:1])
+D.range(2).map(lambda x: tf.linspace([0.0, 2.0], [1.0, 3.0], tf.cast(x, tf.int32) + 2, axis=-1))
+D.range(2).map(lambda x: tf.range(x)[:1])
+""".strip().splitlines()
+
+VALUES_THAT_ZERO_IS_NOT = r"""
+D.range(3, 6).map(lambda x: 100 // x)
+D.range(3, 6).map(lambda x: 100 % x)
+D.range(3, 6).map(lambda x: tf.math.floormod(tf.constant(100, tf.int64), x))
+D.range(3, 6).map(lambda x: tf.truncatediv(tf.constant(100, tf.int64), x))
+D.range(1, 6).batch(2).map(lambda x: 100 // x)
+D.range(2).map(lambda x: 100 // x)
+D.from_tensor_slices(["abcdefg", "bcdefghi"]).map(lambda x: tf.strings.substr(x, 4, 2))
+D.from_tensor_slices([["abcdefg", "bcdefghi"]]).map(lambda x: tf.strings.substr(x, 4, 2))
+D.from_tensor_slices(["abcdefg", "bcd"]).map(lambda x: tf.strings.substr(x, 4, 2))
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("expression", [*UNRANKED, *VALUES_THAT_ZERO_IS_NOT])
+def test_a_dataset_has_the_elements_of_tensorflows(expression: str) -> None:
+    assert _elements(ours, expression) == _elements(theirs, expression)
+
+
+@pytest.mark.parametrize("expression", [*UNRANKED, *VALUES_THAT_ZERO_IS_NOT])
+def test_a_dataset_has_the_specs_of_tensorflows(expression: str) -> None:
+    found = ours.nest.flatten(_dataset(ours, expression).element_spec)
+    wanted = theirs.nest.flatten(_dataset(theirs, expression).element_spec)
+    assert [(str(each.shape), each.dtype.name) for each in found] == [
+        (str(each.shape), each.dtype.name) for each in wanted
+    ]
