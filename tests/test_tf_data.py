@@ -375,6 +375,11 @@ def test_windows_are_datasets() -> None:
     assert listed(flat.map(lambda w: (w[:-1], w[-1:]))) == [([i, i + 1], [i + 2]) for i in range(5)]
 
 
+def test_what_is_hardly_ever_drawn_is_drawn_in_the_end() -> None:
+    sampled = D.sample_from_datasets([D.range(3), D.range(7, 9)], weights=[1.0, 1e-30])
+    assert listed(sampled) == [0, 1, 2, 7, 8]
+
+
 def test_small_things() -> None:
     assert listed(D.range(5).take(-1)) == [0, 1, 2, 3, 4]
     assert listed(D.range(5).skip(-1)) == []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tfreel import tf as ours
+
+from integrations.scripts.builders import numbered, numbered_spec, write
 
 theirs = pytest.importorskip("tensorflow")
 
@@ -67,7 +70,34 @@ D.from_tensor_slices(["abcdefg", "bcd"]).map(lambda x: tf.strings.substr(x, 4, 2
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("expression", [*UNRANKED, *VALUES_THAT_ZERO_IS_NOT])
+OF_SEVERAL = r"""
+D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_tensor_slices(np.int64([0, 1, 1])))
+D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_tensor_slices(np.int64([0, -1])))
+D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_tensor_slices(np.int64([0, 2])))
+D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_tensor_slices(np.int32([0, 1])))
+D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_tensor_slices(np.int64([[0, 1]])))
+D.choose_from_datasets([D.range(3), D.range(5, 9)], D.range(2).map(lambda x: (x, x)))
+D.choose_from_datasets([], D.range(2))
+D.choose_from_datasets([D.range(1), D.range(5, 9)], D.from_tensor_slices(np.int64([0, 0, 1])))
+D.choose_from_datasets([D.range(1), D.range(5, 9)], D.from_tensor_slices(np.int64([0, 0, 1])), False)
+D.choose_from_datasets([D.range(1), D.range(2).map(lambda x: tf.cast(x, tf.float32))], D.range(2))
+D.choose_from_datasets([D.range(3), D.range(3).map(lambda x: tf.zeros([2], tf.int64))], D.range(2))
+D.sample_from_datasets([D.range(3), D.range(9)], weights=[1.0, 0.0])
+D.sample_from_datasets([D.range(3), D.range(9)], weights=[1.0, 0.0], stop_on_empty_dataset=True)
+D.sample_from_datasets([D.range(3)], weights=[1.0])
+D.range(4).window(2).concatenate(D.range(2).window(2)).flat_map(lambda x: x)
+D.sample_from_datasets([D.range(3), D.range(9)], weights=[1.0])
+D.sample_from_datasets([])
+""".strip().splitlines()
+
+PADDED = r"""
+D.from_tensor_slices(["a", "bc", "def"]).map(lambda x: x).padded_batch(2)
+D.from_tensor_slices(["a", "bc", "def"]).map(tf.strings.upper).padded_batch(2, [])
+D.range(3).map(lambda x: (tf.strings.as_string(x), tf.range(x))).padded_batch(2)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("expression", [*UNRANKED, *VALUES_THAT_ZERO_IS_NOT, *OF_SEVERAL, *PADDED])
 def test_a_dataset_has_the_elements_of_tensorflows(expression: str) -> None:
     assert _elements(ours, expression) == _elements(theirs, expression)
 
@@ -79,3 +109,14 @@ def test_a_dataset_has_the_specs_of_tensorflows(expression: str) -> None:
     assert [(str(each.shape), each.dtype.name) for each in found] == [
         (str(each.shape), each.dtype.name) for each in wanted
     ]
+
+
+def test_parsed_strings_are_padded_as_by_tensorflow(tmp_path: Path) -> None:
+    path = write(theirs, tmp_path / "a", numbered(theirs, 3))
+
+    def batches(tf: Any) -> list[Any]:
+        features = numbered_spec(tf)
+        rows = tf.data.TFRecordDataset(path).map(lambda row: tf.io.parse_single_example(row, features))
+        return [_plain(each) for each in rows.padded_batch(2).as_numpy_iterator()]
+
+    assert batches(ours) == batches(theirs)

@@ -155,12 +155,12 @@ class Dataset(metaclass=_Described):
         """Elements of several datasets by chance, with weights; the draws are not TensorFlow's."""
         stages = [mapping.stage_of(each) for each in datasets]
         chances = np.ones(len(stages)) if weights is None else array(weights).astype(np.float64)
-        if len(chances) != len(stages) or chances.min() < 0 or not chances.sum():
+        if len(chances) != len(stages) or any(chances < 0) or (stages and not any(chances > 0)):
             raise ValueError(
                 f"expected a weight for each of the {len(stages)} datasets, none of them negative"
             )
-        draws = interleaving.Draws(chances / chances.sum(), op_seeds(seed))
-        return Dataset(interleaving.Chosen(stages, draws, stop_on_empty=stop_on_empty_dataset))
+        stop = stop_on_empty_dataset
+        return Dataset(interleaving.Sampled(stages, chances, op_seeds(seed), stop_on_empty=stop))
 
     # What is done with each.
 

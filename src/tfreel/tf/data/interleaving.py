@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Chunk, Fault, Item, Stage, merged, sizes
+from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, merged, sizes
 from tfreel.tf.data.mapping import datasets_of
+from tfreel.tf.data.ordering import common
 from tfreel.tf.data.pieces import Pieces
-from tfreel.tf.graphs.rows import Dense
+from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.values.dtypes import int64
 from tfreel.tf.values.shapes import TensorSpec
 
@@ -108,19 +111,48 @@ class Interleaved:
         return UNKNOWN
 
 
-class Chosen:
+class _OfSeveral:
+    """Base of the stages that take the next element from one of several datasets."""
+
+    def __init__(self, stages: list[Stage], *, stop_on_empty: bool) -> None:
+        if not stages:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        self._stages = stages
+        self._stop_on_empty = stop_on_empty
+        self.specs = reduce(common, [stage.specs for stage in stages])
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        return in_larger_chunks(self._taken(most), most)
+
+    def _taken(self, most: int | None) -> Iterator[Item]:
+        raise NotImplementedError
+
+    def cardinality(self) -> int:
+        return UNKNOWN
+
+
+def _next_of(stream: Pieces) -> Item | None:
+    """The next element of a stream, or the fault in its place; None at the end."""
+    fault = stream.look()
+    if fault is None:
+        return stream.take(1) if stream.ready else None
+    stream.drop()
+    return fault
+
+
+class Chosen(_OfSeveral):
     """Elements of several datasets; which gives the next one, a dataset of numbers tells."""
 
     def __init__(self, stages: list[Stage], choices: Stage, *, stop_on_empty: bool) -> None:
-        self._stages = stages
+        super().__init__(stages, stop_on_empty=stop_on_empty)
         self._choices = choices
-        self._stop_on_empty = stop_on_empty
-        self.specs = stages[0].specs
+        if choices.specs is not None and choices.specs != TensorSpec([], int64):
+            raise TypeError(
+                "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but"
+                f" are {choices.specs}."
+            )
 
-    def chunks(self, most: int | None) -> Iterator[Item]:
-        return in_larger_chunks(self._drawn(most), most)
-
-    def _drawn(self, most: int | None) -> Iterator[Item]:
+    def _taken(self, most: int | None) -> Iterator[Item]:
         streams = [Pieces(stage.chunks(most)) for stage in self._stages]
         over: set[int] = set()
         for item in self._choices.chunks(None):
@@ -129,35 +161,40 @@ class Chosen:
                 continue
             for i in range(item.count):
                 choice = int(item.values(i)[0])
-                stream = streams[choice]
-                fault = stream.look()
-                if fault is not None:
-                    stream.drop()
-                    yield fault
-                elif stream.ready:
-                    yield stream.take(1)
-                else:
-                    over.add(choice)
-                    if self._stop_on_empty or len(over) == len(streams):
-                        return
-
-    def cardinality(self) -> int:
-        return UNKNOWN
+                if not 0 <= choice < len(streams):
+                    wrong = f"Selector index out of range: {choice} of {len(streams)} datasets"
+                    yield Fault(InvalidArgumentError(wrong))
+                    continue
+                found = _next_of(streams[choice])
+                if found is not None:
+                    yield found
+                    continue
+                over.add(choice)
+                if self._stop_on_empty or len(over) == len(streams):
+                    return
 
 
-class Draws:
-    """Numbers of datasets by chance, without an end."""
+class Sampled(_OfSeveral):
+    """Elements of several datasets by chance. One that is over is not drawn again."""
 
-    def __init__(self, chances: Any, seeds: tuple[int, int] | None) -> None:
-        self._bounds = np.cumsum(chances)[:-1]
+    def __init__(
+        self, stages: list[Stage], chances: Any, seeds: tuple[int, int] | None, *, stop_on_empty: bool
+    ) -> None:
+        super().__init__(stages, stop_on_empty=stop_on_empty)
+        self._chances = chances
         self._seeds = seeds
-        self.specs: Any = TensorSpec([], int64)
 
-    def chunks(self, most: int | None) -> Iterator[Item]:
+    def _taken(self, most: int | None) -> Iterator[Item]:
         random = np.random.Generator(np.random.Philox(self._seeds))
-        for size in sizes(_FIRST, most):
-            drawn = np.searchsorted(self._bounds, random.random(size), "right")
-            yield Chunk(0, [Dense(drawn.astype(np.int64))], size)
-
-    def cardinality(self) -> int:
-        return INFINITE
+        streams = [Pieces(stage.chunks(most)) for stage in self._stages]
+        left = [i for i, chance in enumerate(self._chances) if chance > 0]
+        while left:
+            chances = self._chances[left]
+            bounds = np.cumsum(chances / chances.sum())[:-1].tolist()
+            drawn = bisect_right(bounds, random.random())
+            while (found := _next_of(streams[left[drawn]])) is not None:
+                yield found
+                drawn = bisect_right(bounds, random.random())
+            if self._stop_on_empty:
+                return
+            del left[drawn]

@@ -288,9 +288,14 @@ def common(first: Any, second: Any) -> Any:
     if first is None or second is None:
         return None
     ours, theirs = nest.flatten(first), nest.flatten(second)
-    if len(ours) != len(theirs) or any(a.dtype != b.dtype for a, b in zip(ours, theirs, strict=True)):
+    if [_dtype(each) for each in ours] != [_dtype(each) for each in theirs]:
         raise TypeError(f"Incompatible dataset elements: {first!r} and {second!r}")
     return nest.pack(first, [_common(a, b) for a, b in zip(ours, theirs, strict=True)])
+
+
+def _dtype(spec: Any) -> Any:
+    """The dtype of tensors; datasets, as `window` gives them, have none."""
+    return getattr(spec, "dtype", None)
 
 
 def _common(first: Any, second: Any) -> Any:

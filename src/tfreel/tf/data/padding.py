@@ -77,7 +77,7 @@ class Padding:
                     f" {list(row.shape)} does not fit into {list(shape)}"
                 )
             place: tuple[Any, ...] = (i, *(slice(size) for size in row.shape))
-            made[place] = row
+            made[place] = row[()]  # a scalar: NumPy would put an array of bytes into the array
         return made
 
     def _at_once(self, leaf: int, column: Column) -> Array | None:
