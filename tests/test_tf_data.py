@@ -151,6 +151,24 @@ def test_specs_know_what_is_fixed_and_what_is_not(numbers: str) -> None:
     assert parsed.batch(8).map(lambda row: row["v"][:3]).element_spec == tf.TensorSpec([None, 2], tf.float32)
 
 
+def _up_to(x: Any) -> Any:
+    return tf.range(x) if x > 1 else tf.range(1, dtype=tf.int64)
+
+
+def test_specs_that_the_first_element_has_to_tell_leave_sizes_and_shuffles_alone() -> None:
+    dataset = D.range(9).shuffle(9, seed=3).map(_up_to)
+    wanted = listed(D.range(9).shuffle(9, seed=3).map(_up_to))
+    assert dataset.element_spec == tf.TensorSpec([None], tf.int64)
+    assert tf.data.get_output_shapes(dataset.prefetch(1)).as_list() == [None]
+    assert listed(dataset) == wanted
+
+
+def test_an_element_beyond_the_last_bucket_has_no_boundary_to_be_padded_to() -> None:
+    rows = D.range(5, 6).map(tf.range)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="max"):
+        listed(rows.bucket_by_sequence_length(tf.size, [4], [2, 2], pad_to_bucket_boundary=True))
+
+
 def test_lengths_are_told_where_they_are_known() -> None:
     assert len(D.range(10).batch(4)) == 3
     assert len(D.range(10).shard(3, 1).take(2).repeat(4)) == 8

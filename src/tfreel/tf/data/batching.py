@@ -148,11 +148,17 @@ def _reshaped(column: Any, groups: int) -> Dense:
     return Dense(array.reshape(groups, len(array) // groups, *array.shape[1:]))
 
 
-def batch(source: Stage, size: int, *, drop_remainder: bool) -> Batched:
-    """Elements of one shape in batches."""
+def batch(source: Stage, size: int, padding: Padding | None = None, *, drop_remainder: bool) -> Batched:
+    """Elements in batches: of one shape, or padded until they are."""
     first = size if drop_remainder else None
-    specs = None if source.specs is None else nest.mapped(lambda spec: with_first(spec, first), source.specs)
-    return Batched(source, size, drop_remainder=drop_remainder, stack=_stack_of(source.specs), specs=specs)
+    stack = _stack_of(source.specs) if padding is None else padding.stacked
+    if source.specs is None:
+        specs = None
+    elif padding is None:
+        specs = nest.mapped(lambda spec: with_first(spec, first), source.specs)
+    else:
+        specs = padding.specs(source.specs, first)
+    return Batched(source, size, drop_remainder=drop_remainder, stack=stack, specs=specs)
 
 
 def _stack_of(specs: Any) -> Callable[[int, Column], Any] | None:
@@ -169,12 +175,6 @@ def _stack_of(specs: Any) -> Callable[[int, Column], Any] | None:
         return ragged(column, TensorSpec(spec.shape, spec.dtype), spec.row_splits_dtype)
 
     return stacked if rows else None
-
-
-def padded_batch(source: Stage, size: int, padding: Padding, *, drop_remainder: bool) -> Batched:
-    """Elements in batches, made as long as the longest."""
-    specs = None if source.specs is None else padding.specs(source.specs, size if drop_remainder else None)
-    return Batched(source, size, drop_remainder=drop_remainder, stack=padding.stacked, specs=specs)
 
 
 def ragged_batch(source: Stage, size: int, row_splits_dtype: Any, *, drop_remainder: bool) -> Batched:

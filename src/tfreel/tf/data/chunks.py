@@ -10,7 +10,7 @@ from tfreel.tf.data.tracing import structured
 from tfreel.tf.graphs.rows import Column, Indices, collected, concatenated
 from tfreel.tf.values import nest
 from tfreel.tf.values.convert import array
-from tfreel.tf.values.handles import Handle, wrap
+from tfreel.tf.values.handles import Handle, NotTracedError, wrap
 
 INFINITE = -1
 UNKNOWN = -2
@@ -80,15 +80,38 @@ class Stage(Protocol):
         """How many elements there are, `INFINITE` or `UNKNOWN`."""
 
 
+class Unmade:
+    """The elements of a dataset that a function is given while it is traced: only their specs are known."""
+
+    def __init__(self, specs: Any) -> None:
+        self.specs = specs
+
+    def chunks(self, most: int | None) -> Iterator[Item]:
+        raise NotTracedError("the elements of a dataset")
+
+    def cardinality(self) -> int:
+        return UNKNOWN
+
+
+def _below(stage: Any) -> list[Any]:
+    """The stages whose elements a stage takes."""
+    sources = [getattr(stage, name, None) for name in ("_source", "_groups", "_paths")]
+    return [each for each in (*sources, *getattr(stage, "_stages", ())) if each is not None]
+
+
 def begin_in_vain(stage: Any) -> None:
     """Begins a stage as TensorFlow's `repeat` does once too often: shuffles draw an order for nobody then."""
     if hasattr(stage, "begin_in_vain"):
         stage.begin_in_vain()
         return
-    below = [getattr(stage, name, None) for name in ("_source", "_groups", "_paths")]
-    for each in (*below, *getattr(stage, "_stages", ())):
-        if each is not None:
-            begin_in_vain(each)
+    for each in _below(stage):
+        begin_in_vain(each)
+
+
+def places(stage: Any) -> list[tuple[Any, int]]:
+    """The shuffles in a stage and below it, each with the number of passes it has made."""
+    found = [(stage, stage.passes)] if hasattr(stage, "passes") else []
+    return found + [place for each in _below(stage) for place in places(each)]
 
 
 def single(structure: Any, values: list[Any]) -> Chunk:

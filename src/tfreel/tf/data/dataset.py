@@ -12,12 +12,11 @@ from tfreel.ahead import ReadAhead
 from tfreel.tf.data import batching, grouping, interleaving, mapping, ordering, sources
 from tfreel.tf.data.arguments import batch_size_of, range_of, signature_of, tensor_of, tensors_of, whole
 from tfreel.tf.data.chunks import INFINITE, UNKNOWN, Fault, Item, Stage
-from tfreel.tf.data.fed import fed_single, fed_slices, is_fed
+from tfreel.tf.data.fed import Fed, fed_single, fed_slices, is_fed
 from tfreel.tf.data.padding import Padding
 from tfreel.tf.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
-    UnimplementedError,
     end_of_sequence,
 )
 from tfreel.tf.names import absent
@@ -27,6 +26,7 @@ from tfreel.tf.values import nest
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import as_dtype, int64
 from tfreel.tf.values.handles import wrap
+from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.sparse import SparseTensor
 
 AUTOTUNE = -1
@@ -59,6 +59,9 @@ class Dataset(metaclass=_Described):
     @staticmethod
     def range(*args: Any, output_type: Any = int64, name: str | None = None) -> Dataset:
         """Numbers, as Python's range gives them."""
+        if any(map(is_fed, args)):
+            spec = TensorSpec([], output_type)
+            return Dataset(Fed(spec, lambda: sources.Range(*range_of(args), output_type)))
         return Dataset(sources.Range(*range_of(args), output_type))
 
     @staticmethod
@@ -191,7 +194,7 @@ class Dataset(metaclass=_Described):
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that a function gives for each element."""
-        return Dataset(interleaving.FlatMapped(self.stage, map_func))
+        return Dataset(interleaving.FlatMapped(self.stage, map_func, dataset=Dataset))
 
     def interleave(
         self,
@@ -211,7 +214,9 @@ class Dataset(metaclass=_Described):
             )
         if slots < 1 or block < 1:
             raise InvalidArgumentError("cycle_length and block_length must be greater than 0")
-        return Dataset(interleaving.Interleaved(self.stage, map_func, slots=slots, block_length=block))
+        return Dataset(
+            interleaving.Interleaved(self.stage, map_func, slots=slots, block_length=block, dataset=Dataset)
+        )
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """What a function gives for each element and a state, which it gives anew for the next."""
@@ -325,7 +330,7 @@ class Dataset(metaclass=_Described):
         """Elements of different sizes in batches, made as large as the largest of each."""
         padding = Padding.of(self.stage.specs, padded_shapes, padding_values)
         size = batch_size_of(batch_size)
-        return Dataset(batching.padded_batch(self.stage, size, padding, drop_remainder=bool(drop_remainder)))
+        return Dataset(batching.batch(self.stage, size, padding, drop_remainder=bool(drop_remainder)))
 
     def ragged_batch(
         self,
@@ -387,17 +392,22 @@ class Dataset(metaclass=_Described):
         name: str | None = None,
     ) -> Dataset:
         """Padded batches of elements of about one length."""
-        if pad_to_bucket_boundary:
-            raise UnimplementedError("pad_to_bucket_boundary is not here: give padded_shapes")
         sizes = [whole(size, "bucket_batch_sizes") for size in bucket_batch_sizes]
-        bucket, size_of = grouping.buckets(list(bucket_boundaries), sizes, element_length_func)
+        ends = [whole(end, "bucket_boundaries") for end in bucket_boundaries]
+        bucket, size_of = grouping.buckets(ends, sizes, element_length_func)
+        padding = None if no_padding else Padding.of(self.stage.specs, padded_shapes, padding_values)
 
         def batch(key: Any, window: Dataset) -> Dataset:
-            if no_padding:
-                return window.batch(size_of(int(key)), drop_remainder)
-            return window.padded_batch(size_of(int(key)), padded_shapes, padding_values, drop_remainder)
+            number, suited = int(key), padding
+            if padding is not None and pad_to_bucket_boundary:
+                suited = padding.up_to(grouping.longest(ends, number), window.element_spec)
+            return Dataset(
+                batching.batch(window.stage, size_of(number), suited, drop_remainder=bool(drop_remainder))
+            )
 
-        return Dataset(grouping.Grouped(self.stage, bucket, batch, size_of, Dataset))
+        made = grouping.Grouped(self.stage, bucket, batch, size_of, Dataset)
+        made.specs = batching.batch(self.stage, 1, padding, drop_remainder=False).specs
+        return Dataset(made)
 
     # Looking at it.
 

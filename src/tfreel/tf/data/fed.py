@@ -1,4 +1,7 @@
-"""Stages of tensors that are fed: datasets of placeholders, which have values when iterators begin."""
+"""Stages of tensors that are fed: datasets of placeholders, which have values when iterators begin.
+
+In a function that is traced for the specs of the dataset it gives, elements are such tensors too.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,17 @@ from tfreel.tf.data.batch_specs import without_first
 from tfreel.tf.data.chunks import UNKNOWN, Item, Stage
 from tfreel.tf.data.sources import Single, Slices
 from tfreel.tf.first.feeding import Placeholder
-from tfreel.tf.graphs.operations import needed
+from tfreel.tf.graphs.operations import is_tracing, needed
 from tfreel.tf.values import nest
 from tfreel.tf.values.handles import Handle
 from tfreel.tf.values.specs import spec_of
 
 
 def is_fed(value: Any) -> bool:
-    """Whether it is a promise for which something has to be fed."""
+    """Whether it is a promise for which something has to be fed, or an element of a function being traced."""
     if not isinstance(value, Handle) or value.source is None:
         return False
-    return any(isinstance(node, Placeholder) for node in needed([value.source.node]))
+    return is_tracing() or any(isinstance(node, Placeholder) for node in needed([value.source.node]))
 
 
 class Fed:

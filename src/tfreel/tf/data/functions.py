@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from tfreel.tf.data.chunks import Chunk, Fault, Item, chunk_of, single, values_of
+from tfreel.tf.data.chunks import Chunk, Fault, Item, Stage, Unmade, chunk_of, single, values_of
 from tfreel.tf.data.tracing import called, trace
 from tfreel.tf.errors import InvalidArgumentError
 from tfreel.tf.graphs.modes import with_values
+from tfreel.tf.graphs.operations import Input, promises, tracing
 from tfreel.tf.graphs.programs import Program
 from tfreel.tf.graphs.rows import Column
 from tfreel.tf.values import nest
@@ -62,7 +63,7 @@ class Function:
 
     def _settled(self, chunk: Chunk) -> Program | None:
         if self._pending:
-            self._program = _traced(self._function, _loose_specs(chunk))
+            self._program = _traced(self._function, loose_specs(chunk))
             self._pending = False
         return self._program
 
@@ -94,7 +95,25 @@ def _traced(function: Callable[..., Any], specs: Any) -> Program | None:
     return program
 
 
-def _loose_specs(chunk: Chunk) -> Any:
+def specs_of_given(function: Callable[..., Any], specs: Any, dataset: Callable[[Stage], Any]) -> Any:
+    """The specs of the elements of the datasets that a function gives; None if only calling it will tell."""
+    if specs is None or not Tracing.on:
+        return None
+
+    def stand_in(spec: Any) -> Any:
+        if isinstance(spec, DatasetSpec):
+            return dataset(Unmade(spec.element_spec))
+        return promises(Input("an element of a dataset"), spec)
+
+    try:
+        with tracing():
+            found = called(function, nest.mapped(stand_in, specs))
+    except Exception:  # noqa: BLE001 - any: it is told again where elements are taken, if it is one of theirs
+        return None
+    return getattr(getattr(found, "stage", None), "specs", None)
+
+
+def loose_specs(chunk: Chunk) -> Any:
     """Specs for elements like these, of which the next ones may have other sizes."""
     return nest.pack(chunk.structure, [_loose(spec_of(value)) for value in chunk.values(0)])
 

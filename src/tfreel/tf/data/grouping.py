@@ -10,10 +10,13 @@ import numpy as np
 
 from tfreel.tf.data.batching import Given
 from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, merged
-from tfreel.tf.data.functions import Function
+from tfreel.tf.data.functions import Function, specs_of_given
 from tfreel.tf.data.mapping import stage_of
 from tfreel.tf.errors import InvalidArgumentError
+from tfreel.tf.values.dtypes import int64
 from tfreel.tf.values.handles import wrap
+from tfreel.tf.values.shapes import TensorSpec
+from tfreel.tf.values.specs import DatasetSpec
 
 
 class Grouped:
@@ -25,8 +28,6 @@ class Grouped:
         size: How many elements a group of some key takes.
         dataset: Makes a dataset of a stage.
     """
-
-    specs: Any = None
 
     def __init__(
         self,
@@ -41,6 +42,8 @@ class Grouped:
         self._reduce = reduce
         self._size = size
         self._dataset = dataset
+        window = None if source.specs is None else (TensorSpec([], int64), DatasetSpec(source.specs))
+        self.specs = specs_of_given(reduce, window, dataset)
 
     def chunks(self, most: int | None) -> Iterator[Item]:
         groups: dict[int, list[Chunk]] = {}
@@ -99,6 +102,19 @@ def buckets(
         return np.int64(bisect_right(boundaries, int(length(*element))))
 
     return bucket, lambda key: sizes[key]
+
+
+def longest(boundaries: list[int], key: int) -> int:
+    """The greatest length of an element in the bucket of this key.
+
+    Raises:
+        InvalidArgumentError: It is the last bucket, which has none.
+    """
+    if key == len(boundaries):
+        raise InvalidArgumentError(
+            "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+        )
+    return boundaries[key] - 1
 
 
 def window_size(size: Any, of_key: Callable[..., Any] | None) -> Callable[[int], int]:

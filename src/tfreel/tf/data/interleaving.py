@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, merged, sizes
+from tfreel.tf.data.functions import specs_of_given
 from tfreel.tf.data.mapping import datasets_of
 from tfreel.tf.data.ordering import common
 from tfreel.tf.data.pieces import Pieces
@@ -41,11 +42,12 @@ def in_larger_chunks(items: Iterator[Item], most: int | None) -> Iterator[Item]:
 class FlatMapped:
     """The elements of the datasets that a function gives, one dataset behind the other."""
 
-    specs: Any = None
-
-    def __init__(self, source: Stage, function: Callable[..., Any]) -> None:
+    def __init__(
+        self, source: Stage, function: Callable[..., Any], *, dataset: Callable[[Stage], Any]
+    ) -> None:
         self._source = source
         self._function = function
+        self.specs = specs_of_given(function, source.specs, dataset)
 
     def chunks(self, most: int | None) -> Iterator[Item]:
         for stage in datasets_of(self._source, self._function):
@@ -66,11 +68,18 @@ class Interleaved:
     its turn, and gets the next dataset when the ring comes round to it again.
     """
 
-    specs: Any = None
-
-    def __init__(self, source: Stage, function: Callable[..., Any], *, slots: int, block_length: int) -> None:
+    def __init__(
+        self,
+        source: Stage,
+        function: Callable[..., Any],
+        *,
+        slots: int,
+        block_length: int,
+        dataset: Callable[[Stage], Any],
+    ) -> None:
         self._source = source
         self._function = function
+        self.specs = specs_of_given(function, source.specs, dataset)
         self._slots = slots
         self._block_length = block_length
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, single, values_of
-from tfreel.tf.data.functions import Function
+from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, places, single, values_of
+from tfreel.tf.data.functions import Function, loose_specs
+from tfreel.tf.data.ordering import common
 from tfreel.tf.data.tracing import called
 from tfreel.tf.values import nest
 from tfreel.tf.values.handles import wrap
@@ -130,7 +131,7 @@ class Scanned:
         self._source = source
         self._state = state
         self._function = function
-        self.specs: Any = None
+        self.specs = _scanned_specs(source.specs, state, function)
 
     def chunks(self, most: int | None) -> Iterator[Item]:
         state = self._state
@@ -149,6 +150,24 @@ class Scanned:
 
     def cardinality(self) -> int:
         return self._source.cardinality()
+
+
+def _scanned_specs(specs: Any, state: Any, function: Callable[..., Any]) -> Any:
+    """The specs of what a function gives beside a state, whose sizes it may change; None if not known."""
+    states = nest.mapped(lambda leaf: spec_of(leaf.value()), state)
+    for _ in range(_CHANGES):
+        found = (
+            None if specs is None else Function(lambda *both: tuple(function(*both)), (states, specs)).specs
+        )
+        if found is None:
+            return None
+        if found[0] == states:
+            return found[1]
+        states = common(states, found[0])
+    return None
+
+
+_CHANGES = 3  # each makes sizes or a rank of the state unknown
 
 
 def reduced(source: Stage, state: Any, function: Callable[..., Any]) -> Any:
@@ -191,9 +210,17 @@ def stage_of(dataset: Any) -> Stage:
 
 
 def specs_of_first(source: Stage) -> Any:
-    """The specs of elements of which nothing is known before: those of the first."""
-    for item in source.chunks(1):
-        if isinstance(item, Fault):
-            raise item.error
-        return nest.pack(item.structure, [spec_of(value) for value in item.values(0)])
+    """The specs of elements of which nothing is known before: those of the first, without its sizes.
+
+    Shuffles do not count this as a pass.
+    """
+    before = places(source)
+    try:
+        for item in source.chunks(1):
+            if isinstance(item, Fault):
+                raise item.error
+            return loose_specs(item)
+    finally:
+        for shuffle, passes in before:
+            shuffle.return_to(passes)
     raise ValueError("the elements of this dataset are known only by making one, and it has none")

@@ -194,17 +194,29 @@ class Shuffled:
         self._source = source
         self._capacity = (1 << 62) if capacity is None else capacity
         self._seeds = seeds or (random.getrandbits(64), random.getrandbits(64))
-        self._parent = Philox(*self._seeds) if anew else None
+        self._anew = anew
         self.specs = source.specs
+        self.return_to(0)
+
+    def return_to(self, passes: int) -> None:
+        """Goes on as if so many passes had been made."""
+        self.passes = passes
+        self._parent = Philox(*self._seeds)
+        self._parent.take(2 * passes)
 
     def begin_in_vain(self) -> None:
         """Draws the order of a pass that nobody makes."""
-        if self._parent is not None:
-            self._parent.take(2)
+        self._next_seeds()
+
+    def _next_seeds(self) -> tuple[int, int]:
+        if not self._anew:
+            return self._seeds
+        self.passes += 1
+        first, second = map(int, self._parent.take(2))
+        return first, second
 
     def chunks(self, most: int | None) -> Iterator[Item]:
-        seeds = self._seeds if self._parent is None else map(int, self._parent.take(2))
-        buffer = ShuffleBuffer(self._capacity, *seeds)
+        buffer = ShuffleBuffer(self._capacity, *self._next_seeds())
         store: Store | None = None
         for item in self._source.chunks(None):
             if isinstance(item, Fault):

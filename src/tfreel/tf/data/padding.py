@@ -48,6 +48,12 @@ class Padding:
                     )
         return cls(known, None if values is None else _values(specs, leaves, values))
 
+    def up_to(self, size: int, specs: Any) -> Padding:
+        """The same, with this size where that of the largest was meant, for elements of these specs."""
+        shapes = self._shapes or [leaf.shape for leaf in nest.flatten(specs)]
+        known = [TensorShape([size if each is None else each for each in shape]) for shape in shapes]
+        return Padding(known, self._values)
+
     def specs(self, specs: Any, first: int | None) -> Any:
         """The specs of batches of elements of these specs."""
         leaves = nest.flatten(specs)

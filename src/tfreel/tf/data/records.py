@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from tfreel.tf.data.arguments import whole
-from tfreel.tf.data.chunks import Fault, Stage
+from tfreel.tf.data.chunks import Stage
 from tfreel.tf.data.dataset import AUTOTUNE, Dataset
 from tfreel.tf.data.fed import Fed, is_fed
 from tfreel.tf.data.interleaving import Interleaved
@@ -49,16 +48,10 @@ class TFRecordDataset(Dataset):
         slots = len(os.sched_getaffinity(0)) if reads == AUTOTUNE else reads
 
         def records(path: Any) -> Dataset:
-            return Dataset(RecordsOfFiles(_once(path), codec))
+            return Dataset(RecordsOfFiles(Paths(_names_stage(path)), codec))
 
-        stage = Interleaved(names.stage, records, slots=slots, block_length=1)
-        stage.specs = TensorSpec([], string)
+        stage = Interleaved(names.stage, records, slots=slots, block_length=1, dataset=Dataset)
         super().__init__(stage)
-
-
-def _once(path: Any) -> Callable[[], Iterator[str | Fault]]:
-    name = os.fsdecode(array(path).item())
-    return lambda: iter((name,))
 
 
 def codec_named(compression: Any) -> str | None:

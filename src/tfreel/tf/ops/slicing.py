@@ -102,8 +102,9 @@ def _picked_spec(tensor: Any, *arguments: Any) -> Any:
 
 def _emptied(tensor: Any) -> Any:
     """The spec with zero for the sizes that are not known: ``[:1]`` of it is empty too."""
-    sizes = tensor.shape.sizes
-    return tensor if sizes is None else TensorSpec([size or 0 for size in sizes], tensor.dtype)
+    if not isinstance(tensor, TensorSpec) or tensor.shape.sizes is None:
+        return tensor
+    return TensorSpec([size or 0 for size in tensor.shape.sizes], tensor.dtype)
 
 
 def _has_spec(part: list[Any]) -> bool:
