@@ -351,3 +351,9 @@ def test_specs_keep_the_structure_of_the_results() -> None:
     found = dataset.map(lambda record: tf.io.parse_single_example(record, features)).element_spec
     assert list(found) == ["a", "b"]
     assert [type(each).__name__ for each in nest.flatten(found)] == ["SparseTensorSpec", "TensorSpec"]
+
+
+def test_a_sequence_of_unknown_sizes_is_not_told_to_be_what_it_is() -> None:
+    feature = tf.io.FixedLenSequenceFeature([None], tf.int64, allow_missing=True)
+    with pytest.raises(ValueError, match="Consider using RaggedFeature or VarLenFeature"):
+        tf.io.parse_single_example(b"", {"a": feature})

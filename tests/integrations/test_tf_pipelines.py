@@ -25,6 +25,8 @@ def _plain(element: Any) -> Any:
         return {key: _plain(each) for key, each in element.items()}
     if isinstance(element, tuple):
         return tuple(map(_plain, element))
+    if element is None:
+        return None
     made = np.asarray(element)
     return made.dtype, made.shape, made.tolist()
 
@@ -98,6 +100,34 @@ D.range(3).map(lambda x: (tf.strings.as_string(x), tf.range(x))).padded_batch(2)
 """.strip().splitlines()
 
 
+WITH_NONE = r"""
+D.range(2).map(lambda x: (x, None))
+D.range(2).map(lambda x: (x, None)).batch(2)
+D.range(2).map(lambda x: {"a": x, "b": None}).shuffle(2, seed=1).repeat(2)
+D.range(2).map(lambda x: (x, None)).map(lambda x, y: (x + 1, y))
+D.range(2).map(lambda x: None)
+D.from_tensors((1, None))
+""".strip().splitlines()
+
+REFUSED = r"""
+D.from_generator(lambda: [1], output_types=(tf.int32, tf.int32))
+D.from_generator(lambda: [(1, 2, 3)], output_types=(tf.int32, tf.int32))
+D.from_generator(lambda: [{"a": 1}], output_signature={"b": tf.TensorSpec([], tf.int32)})
+D.range(5, 6).map(lambda x: tf.image.crop_to_bounding_box(tf.zeros([x, x, 3]), 4, 0, 2, 2))
+D.range(5, 6).map(lambda x: tf.image.pad_to_bounding_box(tf.zeros([x, x, 3]), 4, 0, 2, 2))
+D.range(5, 6).map(lambda x: tf.image.pad_to_bounding_box(tf.zeros([4, 4, 3]), 4, 0, 2, 2))
+""".strip().splitlines()
+
+CROPPED = r"""
+D.range(5, 30).map(lambda x: tf.shape(tf.image.central_crop(tf.zeros([x, x, 3]), 0.6)))
+D.range(5, 30).map(lambda x: tf.shape(tf.image.central_crop(tf.zeros([x, 10, 3]), 0.6)))
+D.range(1, 9).map(lambda x: tf.shape(tf.image.central_crop(tf.zeros([10, 10, 3]), 0.6)))
+D.range(1, 9).map(lambda x: tf.shape(tf.image.central_crop(tf.zeros([2, x, 10, 3]), 0.875)))
+D.range(6, 9).map(lambda x: tf.image.crop_to_bounding_box(tf.ones([x, x, 3]), 1, 2, 3, 4))
+D.range(6, 9).map(lambda x: tf.image.pad_to_bounding_box(tf.ones([x, x, 3]), 1, 0, 9, 9))
+""".strip().splitlines()
+
+
 # Their files are not there, and need not be for specs.
 OF_NO_FILES = r"""
 D.from_tensor_slices(["a", "b"]).interleave(tf.data.TFRecordDataset)
@@ -127,7 +157,13 @@ D.range(4).map(lambda x: tf.fill([3], x)).bucket_by_sequence_length(tf.size, [9]
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("expression", [*UNRANKED, *VALUES_THAT_ZERO_IS_NOT, *OF_SEVERAL, *PADDED, *MADE])
+ELEMENTS = [
+    *(*UNRANKED, *VALUES_THAT_ZERO_IS_NOT, *OF_SEVERAL, *PADDED, *MADE),
+    *(*WITH_NONE, *REFUSED, *CROPPED),
+]
+
+
+@pytest.mark.parametrize("expression", ELEMENTS)
 def test_a_dataset_has_the_elements_of_tensorflows(expression: str) -> None:
     assert _elements(ours, expression) == _elements(theirs, expression)
 

@@ -83,6 +83,8 @@ class _Leaf:
 
 
 def _listed(tensors: Any) -> Any:
+    if tensors is None:
+        return None
     if isinstance(tensors, dict):
         return {key: _listed(each) for key, each in tensors.items()}
     if isinstance(tensors, tuple) and hasattr(tensors, "_fields"):

@@ -9,6 +9,13 @@ from tfreel.tf.data.arguments import whole
 from tfreel.tf.data.chunks import INFINITE as INFINITE_CARDINALITY
 from tfreel.tf.data.chunks import UNKNOWN as UNKNOWN_CARDINALITY
 from tfreel.tf.data.dataset import AUTOTUNE, Dataset
+from tfreel.tf.data.options import (
+    AutoShardPolicy,
+    AutotuneOptions,
+    DistributeOptions,
+    OptimizationOptions,
+    ThreadingOptions,
+)
 from tfreel.tf.data.ordering import Counted
 from tfreel.tf.data.records import TFRecordDataset
 from tfreel.tf.names import absent
@@ -23,8 +30,13 @@ __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
+    "AutoShardPolicy",
+    "AutotuneOptions",
     "Counter",
+    "DistributeOptions",
+    "OptimizationOptions",
     "TFRecordWriter",
+    "ThreadingOptions",
     "assert_cardinality",
     "bucket_by_sequence_length",
     "cardinality",

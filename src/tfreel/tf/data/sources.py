@@ -150,7 +150,7 @@ class Generated:
         try:
             leaves = nest.flatten_as(self.specs, element)
         except ValueError as error:
-            raise TypeError(
+            raise InvalidArgumentError(
                 f"`generator` yielded an element that did not match the expected structure: {error}"
             ) from None
         values = [_as_spec(leaf, spec) for leaf, spec in zip(leaves, nest.flatten(self.specs), strict=True)]

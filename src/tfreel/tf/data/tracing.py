@@ -40,7 +40,7 @@ def trace(function: Callable[..., Any], specs: Any) -> Program | None:
             return None
         raise
     leaves = nest.flatten(results)
-    if any(not _is_tensor(leaf) for leaf in leaves):
+    if results is None or any(not _is_tensor(leaf) for leaf in leaves):
         return None
     return Program(source, results, [_output(leaf) for leaf in leaves])
 
@@ -62,7 +62,7 @@ def _is_untraced(error: BaseException | None) -> bool:
 
 
 def _is_tensor(leaf: Any) -> bool:
-    return leaf is not None and not hasattr(leaf, "element_spec") and not isinstance(leaf, Mapping)
+    return not hasattr(leaf, "element_spec") and not isinstance(leaf, Mapping)
 
 
 def _output(leaf: Any) -> Any:

@@ -203,7 +203,7 @@ def _softmax_kernel(logits: Any, axis: int = -1) -> Array:
     """Positive values that add up to one along an axis, in the order of the exponentials."""
     made = of_kinds(array(logits), "f", "nn.softmax")
     with invalid_argument():
-        raised = np.exp(made - np.max(made, axis, keepdims=True))
+        raised = np.exp(made - np.max(made, axis, keepdims=True, initial=-np.inf))
         return np.asarray(raised / np.sum(raised, axis, keepdims=True), made.dtype)
 
 

@@ -113,8 +113,7 @@ def as_string(
 
 def printed(value: Any, summarize: int = 3) -> str:
     """A tensor as `tf.print` writes it: the first and last few of each dimension, or all for -1."""
-    made = array(value)
-    return _printed(made, summarize, 1)
+    return _printed(array(value), summarize, 1).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _printed(made: Array, summarize: int, indent: int) -> str:
@@ -137,7 +136,7 @@ def _shown(count: int, summarize: int) -> list[int]:
 
 def _printed_one(value: Any) -> str:
     if isinstance(value, bytes):
-        return '"' + value.decode("utf-8", "replace") + '"'
+        return '"' + value.decode("utf-8", "surrogateescape") + '"'
     if isinstance(value, np.bool_):
         return str(int(value))
     if isinstance(value, np.floating):
@@ -156,8 +155,8 @@ def _formatted(template: str, inputs: Any, placeholder: str, summarize: int) -> 
     pieces = template.split(placeholder)
     filled = [pieces[0]]
     for each, piece in zip(inputs, pieces[1:], strict=True):
-        filled += [printed(each, summarize), piece]
-    return "".join(filled).encode()
+        filled += [_printed(array(each), summarize, 1), piece]
+    return "".join(filled).encode("utf-8", "surrogateescape")
 
 
 def format_(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: Any = None) -> Any:

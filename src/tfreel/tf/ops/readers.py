@@ -161,10 +161,12 @@ def reader_of(features: Any) -> ExampleReader:
     """The reader for some features of Examples.
 
     Raises:
-        ValueError: There are none.
+        ValueError: There are none, or they have no names.
     """
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features!r}")
+    if not isinstance(features, Mapping):
+        raise ValueError(f"Argument `features` must be a dict of features by their names. Got {features!r}")
     reader: ExampleReader = _kept(ExampleReader, features)
     return reader
 

@@ -316,9 +316,11 @@ def known_shape(name: str, feature: Any, least: int = 0) -> tuple[int, ...]:
     shape = TensorShape(feature.shape)
     sizes = [each for each in shape.as_list() if each is not None]
     if len(sizes) < len(shape):
+        is_sequence = isinstance(feature, asked.FixedLenSequenceFeature)
+        instead = "RaggedFeature" if is_sequence else "FixedLenSequenceFeature"
         raise ValueError(
             f"All dimensions of shape for feature {name} need to be known but received {shape}."
-            " Consider using FixedLenSequenceFeature or VarLenFeature."
+            f" Consider using {instead} or VarLenFeature."
         )
     if any(size < least for size in sizes):
         raise ValueError(f"The dimensions of shape for feature {name} must be at least {least}: {shape}")

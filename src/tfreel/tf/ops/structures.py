@@ -10,7 +10,7 @@ from tfreel.tf.values import nest
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The values of a structure in their fixed order."""
-    return nest.flatten(structure)
+    return nest.flatten(structure, with_none=True)
 
 
 def is_nested(structure: Any) -> bool:
@@ -56,8 +56,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **options: Any) -> 
         raise ValueError("Must provide at least one structure")
     for other in structure[1:]:
         assert_same_structure(structure[0], other, options.get("check_types", True))
-    rows = zip(*map(nest.flatten, structure), strict=True)
-    return nest.pack(structure[0], [func(*row) for row in rows])
+    rows = zip(*map(flatten, structure), strict=True)
+    return nest.pack(structure[0], [func(*row) for row in rows], with_none=True)
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
@@ -66,10 +66,10 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     Raises:
         ValueError: There are more of them, or fewer.
     """
-    values = list(flat_sequence)
-    if len(values) != len(nest.flatten(structure)):
+    values, atoms = list(flat_sequence), len(flatten(structure))
+    if len(values) != atoms:
         raise ValueError(
-            f"Could not pack sequence. Structure had {len(nest.flatten(structure))} atoms, but flat_sequence"
-            f" had {len(values)} items."
+            f"Could not pack sequence. Structure had {atoms} atoms, but flat_sequence had {len(values)}"
+            " items."
         )
-    return nest.pack(structure, values)
+    return nest.pack(structure, values, with_none=True)

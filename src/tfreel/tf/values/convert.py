@@ -188,6 +188,8 @@ def _of_text(value: bytes | str, wanted: DType | None) -> Array:
 def _of_python(value: Any, wanted: DType | None) -> Array:
     try:
         made = np.array(value)
+    except UnicodeDecodeError:  # bytes beside text
+        made = np.array(value, object)
     except ValueError:
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
     except OverflowError:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tfreel.tf.errors import InvalidArgumentError, OutOfRangeError
-from tfreel.tf.graphs.operations import operation
+from tfreel.tf.graphs.operations import Operation, operation
 from tfreel.tf.graphs.rows import Column, Dense, is_column
 from tfreel.tf.ops.pictures.resize import method_named, resized
 from tfreel.tf.ops.pictures.shapes import images_of, sized_spec, spec_of
+from tfreel.tf.ops.static import invalid_argument
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import float32
-from tfreel.tf.values.handles import Array
+from tfreel.tf.values.handles import Array, is_promised
 from tfreel.tf.values.shapes import TensorSpec
 
 
@@ -28,13 +30,21 @@ def _box_spec(
     return sized_spec(image, target_height, target_width)
 
 
-@operation(infer=_box_spec)
-def crop_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Array:
-    """`tf.image.crop_to_bounding_box`: the part of an image in a box."""
+def _boxed(kernel: Callable[..., Array], *args: Any) -> Any:
+    """What a kernel gives; of tensors without a value yet, a box that does not fit is told by the run."""
+    if not is_promised(args):
+        return Operation(kernel)(*args)
+
+    def run(*values: Any) -> Array:
+        with invalid_argument():
+            return kernel(*values)
+
+    return Operation(run, infer=_box_spec)(*args)
+
+
+def _cropped(image: Any, *box: Any) -> Array:
     pixels = images_of(image)
-    top, left, height, width = _whole(offset_height, offset_width, target_height, target_width)
+    top, left, height, width = _whole(*box)
     if min(top, left) < 0:
         raise ValueError("offset_height and offset_width must be >= 0.")
     if min(height, width) <= 0:
@@ -46,14 +56,22 @@ def crop_to_bounding_box(
     return np.ascontiguousarray(pixels[..., top : top + height, left : left + width, :])
 
 
-@operation(infer=_box_spec)
+def crop_to_bounding_box(
+    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+) -> Any:
+    """`tf.image.crop_to_bounding_box`: the part of an image in a box."""
+    return _boxed(_cropped, image, offset_height, offset_width, target_height, target_width)
+
+
 def pad_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Array:
+) -> Any:
     """`tf.image.pad_to_bounding_box`: the image in a larger one that is black elsewhere."""
-    pixels = images_of(image)
-    top, left, height, width = _whole(offset_height, offset_width, target_height, target_width)
-    return _padded(pixels, top, left, height, width)
+    return _boxed(_padded_to, image, offset_height, offset_width, target_height, target_width)
+
+
+def _padded_to(image: Any, *box: Any) -> Array:
+    return _padded(images_of(image), *_whole(*box))
 
 
 def _padded(pixels: Array, top: int, left: int, height: int, width: int) -> Array:
@@ -122,26 +140,37 @@ def resize_with_pad(
     return made if pixels.ndim == 4 else made[0]
 
 
-def _central_spec(image: Any, central_fraction: Any) -> TensorSpec:
+def _central_spec(image: Any, down: Any, across: Any) -> TensorSpec:
     spec = spec_of(image)
-    if spec.shape.rank is None or isinstance(central_fraction, TensorSpec):
+    if spec.shape.rank is None or isinstance(down, TensorSpec):
         return TensorSpec(None, spec.dtype)
     height, width = (
-        None if side is None else side - 2 * _margin(side, float(central_fraction))
-        for side in spec.shape.as_list()[-3:-1]
+        None if side is None else side - 2 * _margin(side, float(fraction))
+        for side, fraction in zip(spec.shape.as_list()[-3:-1], (down, across), strict=True)
     )
     return sized_spec(image, height, width)
 
 
 @operation(infer=_central_spec)
-def central_crop(image: Any, central_fraction: Any) -> Array:
-    """`tf.image.central_crop`: the middle of an image, of which this fraction of each side is left."""
-    pixels, fraction = images_of(image), float(central_fraction)
-    if not 0 < fraction <= 1:
+def _central(image: Any, down: Any, across: Any) -> Array:
+    pixels = images_of(image)
+    if not 0 < float(down) <= 1:
         raise ValueError("central_fraction must be within (0, 1]")
-    top, left = (_margin(side, fraction) for side in pixels.shape[-3:-1])
     height, width = pixels.shape[-3:-1]
+    top, left = _margin(height, float(down)), _margin(width, float(across))
     return np.ascontiguousarray(pixels[..., top : height - top, left : width - left, :])
+
+
+def central_crop(image: Any, central_fraction: Any) -> Any:
+    """`tf.image.central_crop`: the middle of an image, of which this fraction of each side is left."""
+    sides = image.shape[-3:-1] if is_promised(image) and image.shape.rank else ()
+    down, across = (*(_fraction(central_fraction, side) for side in sides), *[central_fraction] * 2)[:2]
+    return _central(image, down, across)
+
+
+def _fraction(fraction: Any, side: int | None) -> Any:
+    """As TensorFlow computes with it: of a size that it does not know beforehand, as a float32."""
+    return float(np.float32(fraction)) if side is None and isinstance(fraction, float) else fraction
 
 
 def _margin(side: int, fraction: float) -> int:

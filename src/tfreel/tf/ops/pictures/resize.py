@@ -15,7 +15,7 @@ from tfreel.tf.graphs.rows import Column, Dense, Listed, OnDemand, holds_column
 from tfreel.tf.ops.pictures import sampling
 from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import float32
-from tfreel.tf.values.handles import Array
+from tfreel.tf.values.handles import Array, TensorList
 from tfreel.tf.values.shapes import TensorSpec
 
 F32 = npt.NDArray[np.float32]
@@ -62,6 +62,8 @@ def size_of(size: Any) -> Size:
     sides = array(size)
     if sides.shape != (2,):
         raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+    if isinstance(size, TensorList) and all(isinstance(each, np.ndarray) for each in size):
+        sides = sides.astype(np.int32)  # TensorFlow casts tensors in a list, and refuses all else
     if sides.dtype.kind not in "iu":
         raise ValueError(f"'size' must be of whole numbers, not of {sides.dtype}")
     if sides.min() <= 0:

@@ -1,0 +1,80 @@
+"""Functions of tensors against TensorFlow's, with the cases at their edges: one expression, two libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tfreel import tf as ours
+
+theirs = pytest.importorskip("tensorflow")
+
+PICTURE = np.arange(48, dtype=np.float32).reshape(4, 4, 3)
+
+EXPRESSIONS = r"""
+tf.bitcast(tf.constant(1.0), tf.int32)
+tf.bitcast(tf.constant(1.0), tf.uint8)
+tf.bitcast(tf.constant([1, 2]), tf.int64)
+tf.nn.softmax(tf.zeros([2, 0]))
+tf.nn.softmax(tf.zeros([0]))
+tf.nn.softmax(tf.zeros([0, 2]))
+tf.nn.softmax([[1.0, 2.0, -np.inf]])
+tf.image.resize(PICTURE, [tf.constant(2.9), tf.constant(3.2)])
+tf.image.resize(PICTURE, tf.constant([2.9, 3.2]))
+tf.image.resize(PICTURE, [2.9, 3.2])
+tf.image.crop_to_bounding_box(PICTURE, 5, 0, 2, 2)
+tf.image.crop_to_bounding_box(PICTURE, 1, 0, 2, 3)
+tf.image.pad_to_bounding_box(PICTURE, 5, 0, 2, 2)
+tf.image.central_crop(PICTURE, 0.6)
+tf.image.central_crop(PICTURE, 1.6)
+tf.io.parse_single_example(b"", ["a"])
+tf.strings.format("{}", tf.constant(b"\xff1"))
+tf.strings.format("{}", [tf.constant([b"\xff1", "\u00e9"])])
+tf.constant([b"\xff", "a"])
+tf.nest.flatten((1, None, {"a": None}))
+tf.nest.map_structure(lambda x: x is None, (1, None))
+tf.nest.pack_sequence_as((1, None), [3, 4])
+setattr(tf.data.Options(), "foo", 3)
+setattr(tf.data.Options().threading, "foo", 3)
+setattr(tf.data.Options().autotune, "foo", 3)
+setattr(tf.data.Options().experimental_optimization, "foo", 3)
+tf.data.Options().foo
+tf.data.Options().deterministic
+tf.data.Options().experimental_distribute.auto_shard_policy == tf.data.experimental.AutoShardPolicy.AUTO
+[int(each) for each in tf.data.experimental.AutoShardPolicy]
+""".strip().splitlines()
+
+
+def _result(tf: Any, expression: str) -> Any:
+    """What it gives, in a form that can be compared, or the name of the error that came instead."""
+    try:
+        return _plain(eval(expression, {"tf": tf, "np": np, "PICTURE": PICTURE}))
+    except Exception as error:  # noqa: BLE001 - its class is what is compared
+        return type(error).__name__
+
+
+def _plain(found: Any) -> Any:
+    if isinstance(found, (list, tuple)):
+        return [_plain(each) for each in found]
+    return (found.dtype.name, found.shape.as_list(), np.asarray(found)) if hasattr(found, "numpy") else found
+
+
+def _same(found: Any, wanted: Any) -> None:
+    assert type(found) is type(wanted), (found, wanted)
+    if isinstance(wanted, (list, tuple)):
+        assert len(found) == len(wanted)
+        for ours_, theirs_ in zip(found, wanted, strict=True):
+            _same(ours_, theirs_)
+    elif isinstance(wanted, np.ndarray) and wanted.dtype.kind in "fc":
+        np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-6)
+    elif isinstance(wanted, np.ndarray):
+        np.testing.assert_array_equal(found, wanted)
+    else:
+        assert found == wanted
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_an_expression_gives_what_tensorflow_gives(expression: str) -> None:
+    _same(_result(ours, expression), _result(theirs, expression))
