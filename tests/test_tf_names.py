@@ -96,6 +96,22 @@ def test_a_name_that_is_nearly_right_is_told() -> None:
     assert not hasattr(tf, "qwertz")
 
 
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("tf.compat.v1.app", "argparse"),
+        ("tf.compat.v1.flags", "argparse"),
+        ("tf.train.Checkpoint", "state_dict"),
+        ("tf.data.Dataset.sparse_batch", "nothing here does what it does"),
+        ("tf.image.sample_distorted_bounding_box", "nothing here does what it does"),
+        ("tf.sysconfig", "it is not about records"),
+    ],
+)
+def test_a_name_that_is_not_there_says_why(name: str, wanted: str) -> None:
+    with pytest.raises(AttributeError, match=wanted):
+        found(name)
+
+
 def test_the_page_is_the_table() -> None:
     page = (ROOT / compatibility.PAGE).read_text(encoding="utf-8")
     assert page == compatibility.page(), "python -m tfreel.tf.compatibility > docs/tensorflow.md"

@@ -118,6 +118,17 @@ D.range(5, 6).map(lambda x: tf.image.pad_to_bounding_box(tf.zeros([x, x, 3]), 4,
 D.range(5, 6).map(lambda x: tf.image.pad_to_bounding_box(tf.zeros([4, 4, 3]), 4, 0, 2, 2))
 """.strip().splitlines()
 
+MAPPED = r"""
+D.range(1, 4).map(lambda x: tf.math.cumprod(tf.range(1, x + 1)))
+D.range(1, 4).map(lambda x: tf.scatter_nd([[x]], [x], [4]))
+D.range(1, 4).map(lambda x: tf.math.segment_sum(tf.range(x), tf.range(x)))
+D.range(1, 4).map(lambda x: tf.math.unsorted_segment_sum(tf.range(x), tf.range(x), 3))
+D.range(1, 4).map(lambda x: tf.norm(tf.cast(tf.range(x), tf.float32)))
+D.range(1, 4).map(lambda x: tf.nn.moments(tf.cast(tf.range(x), tf.float32), [0]))
+D.range(1, 4).map(lambda x: 0 if tf.get_static_value(x) is None else 1)
+D.from_tensor_slices(["a", "bc"]).map(lambda x: tf.io.decode_base64(tf.io.encode_base64(x)))
+""".strip().splitlines()
+
 CROPPED = r"""
 D.range(5, 30).map(lambda x: tf.shape(tf.image.central_crop(tf.zeros([x, x, 3]), 0.6)))
 D.range(5, 30).map(lambda x: tf.shape(tf.image.central_crop(tf.zeros([x, 10, 3]), 0.6)))
@@ -159,7 +170,7 @@ D.range(4).map(lambda x: tf.fill([3], x)).bucket_by_sequence_length(tf.size, [9]
 
 ELEMENTS = [
     *(*UNRANKED, *VALUES_THAT_ZERO_IS_NOT, *OF_SEVERAL, *PADDED, *MADE),
-    *(*WITH_NONE, *REFUSED, *CROPPED),
+    *(*WITH_NONE, *REFUSED, *CROPPED, *MAPPED),
 ]
 
 

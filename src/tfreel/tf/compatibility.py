@@ -72,6 +72,29 @@ DIFFERENCES: tuple[Difference, ...] = (
         " dense tensors only.",
     ),
     Difference(
+        ("tf.data.Dataset.element_spec", "tf.data.get_output_shapes", "tf.Tensor.shape"),
+        "Static shapes may be weaker: what `map_fn` gives has no known rank, and sizes that"
+        " TensorFlow derives from values may be None. Of a function that is called for every element, and of"
+        " what comes behind it, the first element tells dtypes and ranks, and all sizes are None. Shuffles do"
+        " not count that as a pass; an empty dataset is a ValueError then.",
+    ),
+    Difference(
+        ("tf.cast",),
+        "Floats beyond a whole dtype wrap. TensorFlow's answer for these depends on their place in the tensor:"
+        " where it casts several at once, they become the greatest or least that fits.",
+    ),
+    Difference(
+        ("tf.image.central_crop",),
+        "Of a function that is called for every element all sizes are known, so that the fraction is not"
+        " rounded to a float32, as it is where they are not: some sides are two pixels shorter then.",
+    ),
+    Difference(
+        ("tf.version.VERSION",),
+        "Names the TensorFlow whose behaviour is followed and compared with in the tests, for code that"
+        " prints or compares it; `tf.__version__` is the same. The version of tfreel is"
+        " `tfreel.__version__`.",
+    ),
+    Difference(
         ("tf.io.TFRecordWriter",),
         "The file has its name when it is closed, whole; an old one stays until then. A writer that is"
         " dropped without `close()` leaves nothing behind but a warning, one whose `with` block ends with an"
@@ -87,6 +110,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         (
             "tf.data.Dataset.sample_from_datasets",
             "tf.random.uniform",
+            "tf.random.stateless_uniform",
             "tf.random.normal",
             "tf.random.shuffle",
             "tf.image.random_flip_left_right",
@@ -134,7 +158,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         ("tf.strings.regex_replace", "tf.strings.regex_full_match"),
         "Patterns are those of Python, not of RE2. Nearly all are the same; `[[:alpha:]]`, `\\pN` and `\\z`"
-        " are not known.",
+        " are not known. A byte that is not UTF-8 is matched by `.` and by `[^a]`; in RE2 by nothing.",
     ),
     Difference(
         ("tf.cond", "tf.case", "tf.while_loop", "tf.map_fn"),
@@ -202,6 +226,7 @@ _MODELS = (
     "models are outside of the record world: use Keras, PyTorch or JAX, and feed them with tfreel.adapters"
 )
 _NUMBERS = "use NumPy on tensor.numpy(), or the framework that you train with"
+_STATES = "iterators of tfreel.Dataset have exact states: state_dict() and load_state_dict()"
 _CLUSTER = "every process opens its own part: dataset.shard(world, rank), or tfreel.adapters"
 
 # What is not here, and what to do instead; a name stands for all that is below it.
@@ -251,9 +276,17 @@ ABSENT: dict[str, str] = {
     "tf.xla": _MODELS,
     "tf.tpu": _MODELS,
     "tf.queue": "tf.compat.v1.train.batch and its like, or tf.data",
+    "tf.train.Checkpoint": _STATES,
+    "tf.train.CheckpointManager": _STATES,
     "tf.image.non_max_suppression": _NUMBERS,
     "tf.image.ssim": _NUMBERS,
 }
+
+
+_ALIKE = 0.8  # of a name that is meant; less is another word
+_OF_PIPELINES = (
+    *("tf.data", "tf.image", "tf.io", "tf.lookup", "tf.ragged", "tf.random", "tf.sparse", "tf.strings"),
+)
 
 
 def explained(namespace: str, name: str) -> AttributeError:
@@ -261,14 +294,16 @@ def explained(namespace: str, name: str) -> AttributeError:
     full = f"{namespace}.{name}"
     if name.startswith("_"):
         return AttributeError(full)
-    advice = ABSENT.get(full)
+    advice = ABSENT.get(full.replace("tf.compat.v1.", "tf."))
     if advice is not None:
         return AttributeError(f"{full} is not in tfreel: {advice}; {PAGE} lists what is", name=name)
     from difflib import get_close_matches
 
     known = names_of(namespace) if namespace in TABLE else _others()[namespace]
-    near = get_close_matches(name, known, 1)
-    meant = f"did you mean {namespace}.{near[0]}?" if near else "it is not about records"
+    near = get_close_matches(name, known, 1, _ALIKE)
+    of_pipelines = namespace.replace("tf.compat.v1", "tf").startswith(_OF_PIPELINES)
+    why = "nothing here does what it does" if of_pipelines else "it is not about records"
+    meant = f"did you mean {namespace}.{near[0]}?" if near else why
     return AttributeError(f"{full} is not in tfreel: {meant}; {PAGE} lists what is", name=name)
 
 

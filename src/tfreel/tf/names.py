@@ -19,6 +19,7 @@ TABLE: dict[str, dict[str, str]] = {
             " half=float16 int8 int16 int32 int64 string uint8 uint16 uint32 uint64"
         ),
         "values.shapes": "TensorShape TensorSpec",
+        "values.versions": "__version__=VERSION",
         "values.specs": "RaggedTensorSpec SparseTensorSpec",
         "values.tensor": "Tensor",
         "values.sparse": "SparseTensor",
@@ -27,24 +28,25 @@ TABLE: dict[str, dict[str, str]] = {
             "constant ensure_shape eye fill identity linspace meshgrid newaxis one_hot ones ones_like range"
             " rank sequence_mask shape size zeros zeros_like stop_gradient=identity"
         ),
-        "ops.conversion": "convert_to_tensor is_tensor",
+        "ops.conversion": "convert_to_tensor get_static_value is_tensor",
         "ops.casting": "bitcast cast saturate_cast",
         "ops.shaping": (
             "broadcast_to concat expand_dims pad repeat reshape reverse roll split squeeze stack tile"
             " transpose unstack"
         ),
         "ops.selection": (
-            "argmax argmin argsort boolean_mask gather gather_nd searchsorted slice=slice_ sort"
-            " tensor_scatter_nd_update unique unique_with_counts where"
+            "argmax argmin argsort boolean_mask gather gather_nd scatter_nd searchsorted slice=slice_ sort"
+            " tensor_scatter_nd_add tensor_scatter_nd_update unique unique_with_counts where"
         ),
         "ops.operators": (
             "abs=absolute add divide equal greater greater_equal less less_equal logical_and logical_not"
             " logical_or maximum minimum multiply negative not_equal pow=power subtract"
         ),
         "ops.math": (
-            "acos add_n asin atan atan2 clip_by_value cos cosh cumsum exp floor matmul round sigmoid sign"
-            " sin sinh sqrt square tan tanh truediv truncatediv truncatemod"
+            "acos add_n asin atan atan2 clip_by_value cos cosh cumprod cumsum exp floor matmul round sigmoid"
+            " sign sin sinh sqrt square tan tanh truediv truncatediv truncatemod"
         ),
+        "ops.linear": "norm tensordot",
         "ops.reductions": (
             "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
         ),
@@ -123,6 +125,7 @@ TABLE: dict[str, dict[str, str]] = {
         "ops.files": "matching_files read_file write_file",
         "ops.parsing": "parse_example parse_single_example",
         "ops.raw": "decode_raw",
+        "ops.text": "decode_base64 encode_base64",
         "ops.sequences": "parse_sequence_example parse_single_sequence_example",
         "ops.tensors": "parse_tensor serialize_tensor",
         "ops.pictures.decode": (
@@ -142,7 +145,11 @@ TABLE: dict[str, dict[str, str]] = {
     "tf.nest": {
         "ops.structures": "assert_same_structure flatten is_nested map_structure pack_sequence_as",
     },
-    "tf.nn": {"ops.math": "relu sigmoid softmax tanh"},
+    "tf.nn": {
+        "ops.linear": "l2_normalize moments",
+        "ops.math": "relu sigmoid softmax tanh",
+        "ops.selection": "top_k",
+    },
     "tf.logging": {
         "first.messages": (
             "DEBUG ERROR FATAL INFO WARN debug error fatal get_verbosity info log set_verbosity warn"
@@ -151,7 +158,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "tf.math": {
         "ops.math": (
-            "acos add_n asin atan atan2 bincount ceil cos cosh cumsum divide_no_nan exp expm1 floor"
+            "acos add_n asin atan atan2 bincount ceil cos cosh cumprod cumsum divide_no_nan exp expm1 floor"
             " floormod is_finite is_inf is_nan log log1p mod=floormod reciprocal rint round rsqrt sigmoid"
             " sign sin sinh softmax sqrt square squared_difference tan tanh truediv"
         ),
@@ -160,6 +167,7 @@ TABLE: dict[str, dict[str, str]] = {
             " logical_not logical_or logical_xor maximum minimum multiply negative not_equal pow=power"
             " subtract"
         ),
+        "ops.linear": "l2_normalize segment_sum unsorted_segment_sum",
         "ops.reductions": (
             "count_nonzero reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min"
             " reduce_prod reduce_std reduce_sum reduce_variance"
@@ -170,7 +178,9 @@ TABLE: dict[str, dict[str, str]] = {
         "ops.records": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
     },
     "tf.random": {
-        "ops.chance": "categorical normal set_seed shuffle truncated_normal uniform",
+        "ops.chance": (
+            "categorical normal set_seed shuffle stateless_normal stateless_uniform truncated_normal uniform"
+        ),
     },
     "tf.ragged": {
         "ops.ragged_made": "boolean_mask constant range=ragged_range stack",
@@ -199,7 +209,11 @@ TABLE: dict[str, dict[str, str]] = {
             "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List SequenceExample"
         ),
     },
-    "tf.compat": {"ops.plain_text": "as_bytes as_str=as_text as_str_any as_text"},
+    "tf.compat": {
+        "ops.conversion": "dimension_value",
+        "ops.plain_text": "as_bytes as_str=as_text as_str_any as_text",
+    },
+    "tf.version": {"values.versions": "VERSION"},
 }
 
 # What old programs find in `tf` itself, and new ones in `tf.compat.v1`.
@@ -224,6 +238,7 @@ FIRST: dict[str, str] = {
     "ops.parsing": "parse_example=parse_example_v1 parse_single_example=parse_single_example_v1",
     "ops.sequences": "parse_sequence_example parse_single_sequence_example",
     "ops.sparse_parts": "sparse_tensor_to_dense=to_dense",
+    "ops.pictures.by_chance": "random_crop",
     "ops.calls": "py_func=numpy_function",
     "ops.casting": "to_double to_float to_int32 to_int64",
     "ops.chance": (
@@ -244,7 +259,7 @@ FIRST: dict[str, str] = {
     "ops.raw": "decode_raw=decode_raw_v1",
     "ops.numerals": "string_to_number=to_number",
     "ops.tensors": "parse_tensor serialize_tensor",
-    "ops.text": "string_join=join string_split string_strip=strip substr",
+    "ops.text": "decode_base64 encode_base64 string_join=join string_split string_strip=strip substr",
 }
 
 # The namespaces within a namespace, and the modules that they are.
@@ -254,6 +269,7 @@ WITHIN: dict[str, dict[str, str]] = {
         for name in (
             *("compat", "data", "debugging", "dtypes", "errors", "gfile", "image", "io", "logging", "lookup"),
             *("math", "nest", "nn", "python_io", "ragged", "random", "sparse", "strings", "train"),
+            "version",
         )
     },
     "tf.compat": {"v1": "tfreel.tf.compat.v1"},

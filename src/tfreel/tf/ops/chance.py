@@ -83,6 +83,15 @@ def _key(seed: Any) -> Any:
     return _next_key(fresh(seeds) if seed is None else going_on(seeds))
 
 
+@operation(infer=lambda seed: TensorSpec([2], int64))
+def _key_of(seed: Any) -> Array:
+    """What the numbers are made of that two seeds stand for."""
+    pair = array(seed)
+    if pair.shape != (2,):
+        raise InvalidArgumentError(f"seed must have shape [2], not {list(pair.shape)}")
+    return np.array([int(each) % 2**63 for each in pair], np.int64)
+
+
 def _numbers(key: Array) -> np.random.Generator:
     return np.random.Generator(np.random.Philox([int(each) for each in key]))
 
@@ -119,7 +128,27 @@ def uniform(
     Raises:
         ValueError: The dtype is not one of those drawn, or whole numbers have no upper limit.
     """
-    wanted = as_dtype(dtype)
+    return _uniform_of(_key(seed), shape, minval, maxval, as_dtype(dtype))
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    name: Any = None,
+    alg: Any = "auto_select",
+) -> Any:
+    """Numbers between two limits that always are the same for two seeds.
+
+    Raises:
+        ValueError: The dtype is not one of those drawn, or whole numbers have no upper limit.
+    """
+    return _uniform_of(_key_of(seed), shape, minval, maxval, as_dtype(dtype))
+
+
+def _uniform_of(key: Any, shape: Any, minval: Any, maxval: Any, wanted: Any) -> Any:
     if wanted.name not in _TYPES:
         raise ValueError(f"Argument `dtype` got invalid value {wanted}. Accepted dtypes are {_TYPES}.")
     if maxval is None:
@@ -127,7 +156,7 @@ def uniform(
             raise ValueError(f"Must specify maxval for integer dtype {wanted!r}")
         maxval = 1
     low, high = convert_to_tensor(minval, wanted), convert_to_tensor(maxval, wanted)
-    return _uniform(_key(seed), shape, low, high, wanted)
+    return _uniform(key, shape, low, high, wanted)
 
 
 @operation(infer=_drawn_spec)
@@ -187,3 +216,19 @@ def _chosen(key: Array, logits: Any, num_samples: Any, dtype: Any) -> Array:
 def categorical(logits: Any, num_samples: Any, dtype: Any = int64, seed: Any = None, name: Any = None) -> Any:
     """Numbers of columns, each as probable as the exponential of its logit."""
     return _chosen(_key(seed), logits, num_samples, dtype)
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: Any = None,
+    alg: Any = "auto_select",
+) -> Any:
+    """Numbers around a mean that always are the same for two seeds."""
+    wanted = as_dtype(dtype)
+    return _normal(
+        _key_of(seed), shape, convert_to_tensor(mean, wanted), convert_to_tensor(stddev, wanted), wanted
+    )

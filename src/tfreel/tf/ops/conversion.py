@@ -77,3 +77,13 @@ def of_one_dtype(values: Sequence[Any]) -> list[Any]:
         return tensors
     dtype = (tensors[0] if tensors else convert_to_tensor(values[0])).dtype
     return [each if isinstance(each, Handle) else convert_to_tensor(each, dtype) for each in values]
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as NumPy has it; None if it has none yet."""
+    return None if is_promised(tensor) else convert_to_tensor(tensor).numpy()
+
+
+def dimension_value(dimension: Any) -> int | None:
+    """A size of a shape as a number, of either generation; None if it is not known."""
+    return None if dimension is None else int(dimension)

@@ -185,18 +185,27 @@ setattr(Tensor, "__matmul__", matmul)  # noqa: B010 - a type checker would look 
 setattr(Tensor, "__rmatmul__", _from_the_right)  # noqa: B010
 
 
-@operation()
-def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Array:
-    """The sums of all values up to each, along an axis."""
-    made, along = of_kinds(array(x), "iufc", "cumsum"), one_number(axis, "axis")
-    if not made.ndim:
-        raise InvalidArgumentError("tf.cumsum wants a tensor with a dimension")
-    with invalid_argument():
-        made = np.flip(made, along) if reverse else made
-        found = np.cumsum(made, along, dtype=made.dtype)
-        if exclusive:
-            found = found - made
-        return np.ascontiguousarray(np.flip(found, along) if reverse else found)
+def _cumulated(name: str, compute: np.ufunc) -> Operation:
+    def kernel(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Array:
+        made, along = of_kinds(array(x), "iufc", name), one_number(axis, "axis")
+        if not made.ndim:
+            raise InvalidArgumentError(f"tf.{name} wants a tensor with a dimension")
+        with invalid_argument():
+            made = np.flip(made, along) if reverse else made
+            if exclusive:
+                first = np.full_like(made.take([0] if made.shape[along] else [], along), compute.identity)
+                made = np.concatenate([first, made], along).take(range(made.shape[along]), along)
+            found = compute.accumulate(made, along, dtype=made.dtype)
+            return np.ascontiguousarray(np.flip(found, along) if reverse else found)
+
+    kernel.__name__ = kernel.__qualname__ = name
+    return Operation(kernel)
+
+
+cumsum = _cumulated("cumsum", np.add)
+cumsum.__doc__ = "The sums of all values up to each, along an axis."
+cumprod = _cumulated("cumprod", np.multiply)
+cumprod.__doc__ = "The products of all values up to each, along an axis."
 
 
 def _softmax_kernel(logits: Any, axis: int = -1) -> Array:

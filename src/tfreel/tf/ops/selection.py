@@ -16,6 +16,7 @@ from tfreel.tf.ops.static import (
     dense,
     has_specs,
     invalid_argument,
+    known_sizes,
     no_columns,
     one_number,
     row_axis,
@@ -327,15 +328,42 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
     return found
 
 
-@operation()
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Array:
-    """The tensor with other values at some places."""
-    made, places = array(tensor).copy(), array(indices)
-    news = array(updates, made.dtype)
+def _scattered(made: Array, indices: Any, updates: Any) -> tuple[tuple[Array, ...], Array]:
+    """Where in a tensor values go, and these."""
+    places, news = array(indices), array(updates, made.dtype)
     if not places.ndim or places.shape[-1] > made.ndim:
         raise InvalidArgumentError(f"cannot find {list(places.shape)} in a tensor of {list(made.shape)}")
     parts = tuple(_indices(places[..., i], made.shape[i]) for i in range(places.shape[-1]))
     if news.shape != (*places.shape[:-1], *made.shape[places.shape[-1] :]):
         raise InvalidArgumentError(f"updates of shape {list(news.shape)} do not fit")
+    return parts, news
+
+
+@operation()
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Array:
+    """The tensor with other values at some places."""
+    made = array(tensor).copy()
+    parts, news = _scattered(made, indices, updates)
     made[parts] = news
+    return made
+
+
+@operation()
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any) -> Array:
+    """The tensor with values added at some places, several at one if it is named several times."""
+    made = of_kinds(array(tensor), "iufc", "tensor_scatter_nd_add").copy()
+    np.add.at(made, *_scattered(made, indices, updates))
+    return made
+
+
+def _scatter_spec(indices: Any, updates: Any, shape: Any) -> TensorSpec:
+    return TensorSpec(known_sizes(shape), spec(updates).dtype)
+
+
+@operation(infer=_scatter_spec)
+def scatter_nd(indices: Any, updates: Any, shape: Any) -> Array:
+    """Zeros with values added at some places."""
+    news = of_kinds(array(updates), "iufc", "scatter_nd")
+    made = np.zeros(whole_numbers(shape, "shape"), news.dtype)
+    np.add.at(made, *_scattered(made, indices, news))
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -222,3 +223,23 @@ upper = _cased("upper", bytes.upper, str.upper)
 def strip(input: Any) -> Array:
     """The strings without white space around them."""
     return each_text(bytes.strip, texts(input))
+
+
+@operation(infer=lambda input, pad=False: TensorSpec(spec(input).shape, string))
+def encode_base64(input: Any, pad: bool = False) -> Array:
+    """The strings in letters that are safe in names of files and pages; `pad` fills them up with ``=``."""
+    return each_text(lambda text: urlsafe_b64encode(text).rstrip(b"" if pad else b"="), texts(input))
+
+
+@operation(infer=lambda input: TensorSpec(spec(input).shape, string))
+def decode_base64(input: Any) -> Array:
+    """The strings that `encode_base64` made letters of."""
+    return each_text(_decoded, texts(input))
+
+
+def _decoded(text: bytes) -> bytes:
+    letters = text.rstrip(b"=") + b"=" * (-len(text.rstrip(b"=")) % 4)
+    try:
+        return b64decode(letters, b"-_", validate=True)
+    except ValueError as error:
+        raise InvalidArgumentError(f"Invalid character found in base64: {error}") from error
