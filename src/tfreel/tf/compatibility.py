@@ -80,8 +80,8 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         ("tf.cast",),
-        "Floats beyond a whole dtype wrap. TensorFlow's answer for these depends on their place in the tensor:"
-        " where it casts several at once, they become the greatest or least that fits.",
+        "Floats beyond a whole dtype wrap. TensorFlow's answer for these depends on their place in the"
+        " tensor: where it casts several at once, they become the greatest or least that fits.",
     ),
     Difference(
         ("tf.image.central_crop",),
