@@ -140,7 +140,10 @@ TABLE: dict[str, dict[str, str]] = {
         "files.gfile": "GFile",
     },
     "tf.lookup": {
-        "ops.tables": "KeyValueTensorInitializer StaticHashTable TextFileIndex TextFileInitializer",
+        "ops.tables": (
+            "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex"
+            " TextFileInitializer"
+        ),
     },
     "tf.nest": {
         "ops.structures": "assert_same_structure flatten is_nested map_structure pack_sequence_as",
@@ -194,6 +197,7 @@ TABLE: dict[str, dict[str, str]] = {
         "values.sparse": "SparseTensor",
     },
     "tf.strings": {
+        "ops.fingerprints": "to_hash_bucket_fast",
         "ops.numerals": "as_string format=format_ to_number",
         "ops.patterns": "regex_full_match regex_replace",
         "ops.text": "bytes_split join length lower reduce_join split strip substr upper",
@@ -234,6 +238,7 @@ FIRST: dict[str, str] = {
     "first.results": "SparseTensorValue",
     "first.session": "InteractiveSession Session get_default_session",
     "ops.features": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
+    "ops.fingerprints": "string_to_hash_bucket_fast=to_hash_bucket_fast",
     "ops.files": "matching_files read_file write_file",
     "ops.parsing": "parse_example=parse_example_v1 parse_single_example=parse_single_example_v1",
     "ops.sequences": "parse_sequence_example parse_single_sequence_example",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -349,6 +350,10 @@ class Dataset(metaclass=_Described):
         """The elements of batches."""
         return Dataset(batching.Unbatched(self.stage))
 
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
+        """The elements of batches in batches of another size."""
+        return self.unbatch().batch(batch_size, drop_remainder)
+
     def window(
         self,
         size: Any,
@@ -540,6 +545,31 @@ class DatasetIterator:
             return next(self)
         except StopIteration:
             raise end_of_sequence(self._given) from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or a word that there is none."""
+        return Optional(list(itertools.islice(self, 1)))
+
+
+class Optional:
+    """An element, or none."""
+
+    def __init__(self, found: list[Any]) -> None:
+        self._found = found
+
+    def has_value(self, name: str | None = None) -> Any:
+        """Whether there is one."""
+        return wrap(np.array(bool(self._found)))
+
+    def get_value(self, name: str | None = None) -> Any:
+        """The element.
+
+        Raises:
+            InvalidArgumentError: There is none.
+        """
+        if not self._found:
+            raise InvalidArgumentError("The given optional does not have a value.")
+        return self._found[0]
 
 
 class Prefetched:

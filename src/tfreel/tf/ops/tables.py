@@ -9,10 +9,11 @@ import numpy as np
 from tfreel.tf.errors import FailedPreconditionError, InvalidArgumentError, as_tensorflow
 from tfreel.tf.graphs.operations import Operation
 from tfreel.tf.ops.conversion import convert_to_tensor
+from tfreel.tf.ops.fingerprints import fingerprint
 from tfreel.tf.ops.numerals import to_number
 from tfreel.tf.ops.operators import on_rows
 from tfreel.tf.values.convert import array, scalar_bytes
-from tfreel.tf.values.dtypes import DType, as_dtype
+from tfreel.tf.values.dtypes import DType, as_dtype, int64, string
 from tfreel.tf.values.handles import Array, SparseValue
 from tfreel.tf.values.shapes import TensorSpec
 from tfreel.tf.values.specs import SparseTensorSpec
@@ -134,9 +135,15 @@ class StaticHashTable:
         if isinstance(keys, SparseValue):
             return keys._replace(values=self._found(keys.values))
         found = np.empty(keys.shape, self._values.dtype)
-        missing = self._default[()]
-        found.reshape(-1)[:] = [self._known.get(key, missing) for key in keys.reshape(-1).tolist()]
+        wanted = keys.reshape(-1).tolist()
+        found.reshape(-1)[:] = [
+            self._known[key] if key in self._known else self._missing(key) for key in wanted
+        ]
         return found
+
+    def _missing(self, key: Any) -> Any:
+        """What is found under a key that is not in the table."""
+        return self._default[()]
 
     def _found_spec(self, keys: Any) -> Any:
         made = SparseTensorSpec if isinstance(keys, SparseTensorSpec) else TensorSpec
@@ -163,3 +170,42 @@ class StaticHashTable:
     def export(self, name: Any = None) -> tuple[Any, Any]:
         """All keys and their values."""
         return Tensor.of(self._keys), Tensor.of(self._values)
+
+
+class StaticVocabularyTable(StaticHashTable):
+    """A table of numbers, which has some more for the keys that are not in it: by their fingerprint.
+
+    Args:
+        initializer: What fills it; None for a table without keys.
+        num_oov_buckets: How many numbers there are for other keys.
+        lookup_key_dtype: The dtype of the keys, where no initializer tells it.
+
+    Raises:
+        ValueError: There is no number for other keys.
+        TypeError: The values are not int64.
+    """
+
+    def __init__(
+        self,
+        initializer: Any,
+        num_oov_buckets: int,
+        lookup_key_dtype: Any = None,
+        name: Any = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        if num_oov_buckets <= 0:
+            raise ValueError(f"`num_oov_buckets` must be > 0, not {num_oov_buckets}")
+        if initializer is None:
+            initializer = KeyValueTensorInitializer([], [], lookup_key_dtype or string, int64)
+        if as_dtype(initializer.values.dtype) != int64:
+            raise TypeError(f"the values must be int64, not {as_dtype(initializer.values.dtype).name}")
+        super().__init__(initializer, -1)
+        self._buckets = int(num_oov_buckets)
+
+    def _missing(self, key: Any) -> Any:
+        text = key if isinstance(key, bytes) else str(key).encode()
+        return len(self._known) + fingerprint(text) % self._buckets
+
+    def size(self, name: Any = None) -> Any:
+        """The number of keys, and of the numbers for others."""
+        return Tensor.of(np.array(len(self._known) + self._buckets, np.int64))
