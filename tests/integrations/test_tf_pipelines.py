@@ -136,6 +136,8 @@ D.from_tensor_slices(["a", "z", ""]).map(tf.lookup.StaticVocabularyTable(None, 7
 D.from_tensors(tf.lookup.StaticVocabularyTable({TABLE}, 7).size())
 D.from_tensors(tf.lookup.StaticVocabularyTable({TABLE}, 0).size())
 D.from_tensor_slices(["", "abc", "x" * 99]).map(lambda x: tf.strings.to_hash_bucket_fast(x, 1000003))
+D.from_tensor_slices(["", "a\u00e9"]).map(lambda x: tf.strings.unicode_decode(x, "UTF-8"))
+D.from_tensor_slices(["", "a\u00e9"]).map(lambda x: tf.strings.unicode_split(x, "UTF-8")[:1])
 D.range(7).batch(3).rebatch(2)
 D.range(7).batch(3).rebatch(4, drop_remainder=True)
 """.strip().splitlines()

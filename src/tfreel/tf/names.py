@@ -198,6 +198,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "tf.strings": {
         "ops.fingerprints": "to_hash_bucket_fast",
+        "ops.letters": "unicode_decode unicode_split",
         "ops.numerals": "as_string format=format_ to_number",
         "ops.patterns": "regex_full_match regex_replace",
         "ops.text": "bytes_split join length lower reduce_join split strip substr upper",

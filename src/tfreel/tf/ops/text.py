@@ -87,10 +87,10 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Array:
     return found
 
 
-def _rows_of(parts: list[list[bytes]], shape: tuple[int, ...]) -> Any:
-    """Lists of strings as one row for each value of a tensor of this shape."""
-    values = np.empty(sum(map(len, parts)), object)
-    values[:] = [text for row in parts for text in row]
+def rows_of(parts: list[list[Any]], shape: tuple[int, ...], dtype: Any = object) -> Any:
+    """Lists of strings, or of numbers, as one row for each value of a tensor of this shape."""
+    values = np.empty(sum(map(len, parts)), dtype)
+    values[:] = [each for row in parts for each in row]
     if not shape:
         return values
     found: Any = RaggedValue(values, _splits(list(map(len, parts))))
@@ -116,14 +116,14 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:
     made = texts(input)
     mark = b"" if sep is None else bytes(texts(sep).item())
     parts = [text.split(mark or None, maxsplit) for text in made.reshape(-1)]
-    return _rows_of(parts, made.shape)
+    return rows_of(parts, made.shape)
 
 
 @operation(infer=_split_spec)
 def bytes_split(input: Any) -> Any:
     """The bytes of each string."""
     made = texts(input)
-    return _rows_of([[text[i : i + 1] for i in range(len(text))] for text in made.reshape(-1)], made.shape)
+    return rows_of([[text[i : i + 1] for i in range(len(text))] for text in made.reshape(-1)], made.shape)
 
 
 @operation(infer=lambda *args, **options: SparseTensorSpec([None, None], string))
