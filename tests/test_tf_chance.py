@@ -142,6 +142,14 @@ def test_a_branch_by_chance_is_chosen_for_every_element_in_a_graph_too() -> None
     assert all(chosen == (drawn > 0.5) for chosen, drawn in found)
 
 
+def test_datasets_made_for_every_element_draw_for_every_element_in_a_graph_too() -> None:
+    with tf.Graph().as_default():
+        made = tf.data.Dataset.range(20).flat_map(
+            lambda x: tf.data.Dataset.from_tensors(tf.random_uniform([], seed=1))
+        )
+        assert len({float(each) for each in made.as_numpy_iterator()}) == 20
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -163,6 +163,14 @@ def test_specs_that_the_first_element_has_to_tell_leave_sizes_and_shuffles_alone
     assert listed(dataset) == wanted
 
 
+def test_a_look_at_specs_leaves_no_thread_that_goes_on_shuffling() -> None:
+    dataset = D.range(3).shuffle(3, seed=3).repeat().map(_up_to).prefetch(4)
+    wanted = listed(D.range(3).shuffle(3, seed=3).repeat().map(_up_to).take(9))
+    for _ in range(5):
+        assert dataset.element_spec == tf.TensorSpec([None], tf.int64)
+    assert listed(dataset.take(9)) == wanted
+
+
 def test_an_element_beyond_the_last_bucket_has_no_boundary_to_be_padded_to() -> None:
     rows = D.range(5, 6).map(tf.range)
     with pytest.raises(tf.errors.InvalidArgumentError, match="max"):

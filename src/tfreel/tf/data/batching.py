@@ -212,7 +212,7 @@ class Unbatched:
 
     def cardinality(self) -> int:
         count, leaves = self._source.cardinality(), nest.flatten(self._source.specs)
-        sizes = [leaf.shape[0] for leaf in leaves if leaf is not None and leaf.shape.rank]
+        sizes = [leaf.shape[0] for leaf in leaves if leaf.shape.rank]
         known = next((size for size in sizes if size is not None), None)
         return count if count < 0 else UNKNOWN if known is None else count * known
 

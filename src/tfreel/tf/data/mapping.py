@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -14,6 +14,7 @@ from tfreel.tf.data.chunks import UNKNOWN, Chunk, Fault, Item, Stage, places, si
 from tfreel.tf.data.functions import Function, loose_specs
 from tfreel.tf.data.ordering import common
 from tfreel.tf.data.tracing import called
+from tfreel.tf.graphs.modes import with_values
 from tfreel.tf.values import nest
 from tfreel.tf.values.handles import wrap
 from tfreel.tf.values.specs import spec_of
@@ -141,7 +142,8 @@ class Scanned:
                 continue
             for i in range(item.count):
                 try:
-                    state, given = self._function(state, item.element(i))
+                    with with_values():
+                        state, given = self._function(state, item.element(i))
                     made = single(*values_of(given))
                 except Exception as error:  # noqa: BLE001 - the user's own, raised where elements are taken
                     yield Fault(error)
@@ -192,7 +194,9 @@ def datasets_of(source: Stage, function: Callable[..., Any]) -> Iterator[Stage |
             continue
         for i in range(item.count):
             try:
-                yield stage_of(called(function, item.element(i)))
+                with with_values():
+                    stage = stage_of(called(function, item.element(i)))
+                yield stage
             except Exception as error:  # noqa: BLE001 - the user's own, raised where elements are taken
                 yield Fault(error)
 
@@ -214,13 +218,16 @@ def specs_of_first(source: Stage) -> Any:
 
     Shuffles do not count this as a pass.
     """
-    before = places(source)
+    before, items = places(source), source.chunks(1)
     try:
-        for item in source.chunks(1):
-            if isinstance(item, Fault):
-                raise item.error
-            return loose_specs(item)
+        item = next(items, None)
     finally:
+        if isinstance(items, Generator):
+            items.close()  # threads that read ahead would begin more passes
         for shuffle, passes in before:
             shuffle.return_to(passes)
-    raise ValueError("the elements of this dataset are known only by making one, and it has none")
+    if item is None:
+        raise ValueError("the elements of this dataset are known only by making one, and it has none")
+    if isinstance(item, Fault):
+        raise item.error
+    return loose_specs(item)
