@@ -80,6 +80,7 @@ D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_tensor_slices(np.int6
 D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_tensor_slices(np.int32([0, 1])))
 D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_tensor_slices(np.int64([[0, 1]])))
 D.choose_from_datasets([D.range(3), D.range(5, 9)], D.range(2).map(lambda x: (x, x)))
+D.choose_from_datasets([D.range(3), D.range(5, 9)], D.from_generator(lambda: [0, 1], tf.int64))
 D.choose_from_datasets([], D.range(2))
 D.choose_from_datasets([D.range(1), D.range(5, 9)], D.from_tensor_slices(np.int64([0, 0, 1])))
 D.choose_from_datasets([D.range(1), D.range(5, 9)], D.from_tensor_slices(np.int64([0, 0, 1])), False)

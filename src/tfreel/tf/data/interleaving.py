@@ -140,6 +140,11 @@ class _OfSeveral:
         return UNKNOWN
 
 
+def _is_number(specs: Any) -> bool:
+    """Whether elements of these specs may be single numbers of int64."""
+    return isinstance(specs, TensorSpec) and specs.is_compatible_with(TensorSpec([], int64))
+
+
 def _next_of(stream: Pieces) -> Item | None:
     """The next element of a stream, or the fault in its place; None at the end."""
     fault = stream.look()
@@ -155,7 +160,7 @@ class Chosen(_OfSeveral):
     def __init__(self, stages: list[Stage], choices: Stage, *, stop_on_empty: bool) -> None:
         super().__init__(stages, stop_on_empty=stop_on_empty)
         self._choices = choices
-        if choices.specs is not None and choices.specs != TensorSpec([], int64):
+        if choices.specs is not None and not _is_number(choices.specs):
             raise TypeError(
                 "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but"
                 f" are {choices.specs}."
