@@ -154,7 +154,8 @@ def _filled(spec: Any, shape: tuple[int, ...], number: int, text: bytes) -> Any:
         raise TypeError(f"no values for {spec!r}")
     if spec.dtype.name == "string":
         return np.full(shape, text, object)
-    return np.full(shape, number, spec.dtype.numpy)
+    # Zeros take no memory until they are looked at.
+    return (np.ones if number else np.zeros)(shape, spec.dtype.numpy)
 
 
 def merged(first: Any, second: Any) -> Any:

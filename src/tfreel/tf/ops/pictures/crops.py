@@ -17,6 +17,7 @@ from tfreel.tf.values.convert import array
 from tfreel.tf.values.dtypes import float32
 from tfreel.tf.values.handles import Array, is_promised
 from tfreel.tf.values.shapes import TensorSpec
+from tfreel.tf.values.tensor import Tensor
 
 
 def _whole(*numbers: Any) -> list[int]:
@@ -163,9 +164,9 @@ def _central(image: Any, down: Any, across: Any) -> Array:
 
 def central_crop(image: Any, central_fraction: Any) -> Any:
     """`tf.image.central_crop`: the middle of an image, of which this fraction of each side is left."""
-    sides = image.shape[-3:-1] if is_promised(image) and image.shape.rank else ()
-    down, across = (*(_fraction(central_fraction, side) for side in sides), *[central_fraction] * 2)[:2]
-    return _central(image, down, across)
+    if not isinstance(image, Tensor) or image.shape.rank not in (3, 4):
+        return _central(image, central_fraction, central_fraction)
+    return _central(image, *(_fraction(central_fraction, side) for side in image.shape[-3:-1]))
 
 
 def _fraction(fraction: Any, side: int | None) -> Any:
