@@ -114,9 +114,6 @@ def _padded(rows: list[Array]) -> Array:
 
 
 # What goes in and comes out
-# -----------------------------------------------------------------------------------
-
-
 def _tensors(tensors: Any, where: str) -> tuple[list[Handle], list[str] | None]:
     """The tensors one by one, and the keys if they are in a dict."""
     names = None

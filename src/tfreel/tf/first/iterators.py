@@ -47,8 +47,6 @@ class Iterator:
         if ready:
             self._elements = iter(dataset)
 
-    # Making -------------------------------------------------------------------------------------------------
-
     @staticmethod
     def from_structure(
         output_types: Any,
@@ -72,8 +70,6 @@ class Iterator:
         made.handle = string_handle
         return made
 
-    # Beginning ----------------------------------------------------------------------------------------------
-
     @property
     def initializer(self) -> Action:
         """The operation that begins with the first element, again and again."""
@@ -92,8 +88,6 @@ class Iterator:
             self._elements = iter(dataset)
             self._drawn = 0
             self._begun += 1
-
-    # Elements -----------------------------------------------------------------------------------------------
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element; in sessions another one in every run.

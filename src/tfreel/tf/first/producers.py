@@ -104,8 +104,6 @@ class Producer(Queue):
     def _close(self) -> None:
         self._closed = True
 
-    # State --------------------------------------------------------------------------------------------------
-
     def state(self) -> dict[str, Any]:
         """Where the queue stands, for the state of a reader."""
         return {

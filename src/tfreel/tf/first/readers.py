@@ -75,8 +75,6 @@ class ReaderBase:
     def _open(self, name: bytes, place: list[int] | None = None) -> Work:
         raise NotImplementedError
 
-    # Reading ------------------------------------------------------------------------------------------------
-
     def read(self, queue: Any, name: str | None = None) -> ReaderRead:
         """The key and the value of the next record; of the next file in the queue, when one has ended."""
         spec = TensorSpec([], dtypes.string)
@@ -133,8 +131,6 @@ class ReaderBase:
         with self._lock, as_tensorflow():
             if isinstance(self._work, Records) and self._work.ended():
                 self._finish()
-
-    # Counters and state -------------------------------------------------------------------------------------
 
     def num_records_produced(self, name: str | None = None) -> Any:
         """The number of records that were read."""

@@ -50,8 +50,6 @@ class RaggedTensor(Handle):
     def __init__(self, *_: Any, **__: Any) -> None:
         raise ValueError("make ragged tensors with tf.ragged.constant or RaggedTensor.from_row_lengths")
 
-    # What is known of it ------------------------------------------------------------------------------------
-
     @property
     def _spec(self) -> RaggedTensorSpec:
         found: Any = spec_of(self._held) if self._source is None else self._source.spec
@@ -80,8 +78,6 @@ class RaggedTensor(Handle):
     def get_shape(self) -> TensorShape:
         """The shape: None for the lengths of rows."""
         return self.shape
-
-    # Its parts ----------------------------------------------------------------------------------------------
 
     @property
     def values(self) -> Any:
@@ -143,8 +139,6 @@ class RaggedTensor(Handle):
         """The shape of the smallest tensor that holds all rows, or one size of it."""
         shape = parts.bounding_shape(self, out_type)
         return shape if axis is None else shape[axis]
-
-    # In other forms -----------------------------------------------------------------------------------------
 
     def with_values(self, new_values: Any) -> Any:
         """Other values in the same rows."""

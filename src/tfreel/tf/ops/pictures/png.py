@@ -50,11 +50,6 @@ class _Header:
         return gamma if gamma and abs(gamma - _ONE) > _CLOSE_TO_ONE else 0
 
 
-def is_palette(data: bytes) -> bool:
-    """Whether the pixels of a PNG are numbers of colours."""
-    return data[25:26] == b"\3"
-
-
 def decode(data: bytes, channels: int, *, deep: bool) -> Array:
     """The pixels: of 16 bits where `deep`, else of 8.
 
