@@ -20,6 +20,8 @@ from tfreel.tf.values.handles import wrap
 from tfreel.tf.values.specs import spec_of
 from tfreel.threads import in_order
 
+_CHANGES = 3  # of a state that is scanned: each makes sizes, or its rank, unknown
+
 
 class Mapped:
     """What a function gives for each element."""
@@ -167,9 +169,6 @@ def _scanned_specs(specs: Any, state: Any, function: Callable[..., Any]) -> Any:
             return found[1]
         states = common(states, found[0])
     return None
-
-
-_CHANGES = 3  # each makes sizes or a rank of the state unknown
 
 
 def reduced(source: Stage, state: Any, function: Callable[..., Any]) -> Any:
