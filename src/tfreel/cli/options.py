@@ -161,3 +161,23 @@ def parse_picture_size(text: str) -> tuple[int, int] | int:
     if not found:
         raise click.BadParameter(f"{text!r} is not a size like 96x96 (height x width) or short=256.")
     return int(found["short"]) if found["short"] else (int(found["height"]), int(found["width"]))
+
+
+def shard_options(function: Function) -> Function:
+    """How large the files of a dataset are, and how they are compressed."""
+    for option in (
+        level_option,
+        click.option(
+            "--compression", type=click.Choice(["none", "gzip", "zlib"]), default="none", show_default=True
+        ),
+        click.option(
+            "--shard-size",
+            "shard_bytes",
+            type=parse_size,
+            metavar="SIZE",
+            help="Size of a file, about; 256MB by default.",
+        ),
+        click.option("--shards", type=click.IntRange(1, 99_999), metavar="N", help="Files of each split."),
+    ):
+        function = option(function)
+    return function

@@ -12,13 +12,12 @@ from tfreel.cli.options import (
     engine_option,
     force_option,
     format_options,
-    level_option,
     parse_fractions,
     parse_names,
     parse_picture_size,
     parse_renames,
-    parse_size,
     quiet_option,
+    shard_options,
 )
 from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 
@@ -48,16 +47,7 @@ from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 @click.option("--stratify", metavar="label|FEATURE", help="Every split gets its share of each class.")
 @click.option("--group", metavar="FEATURE|regex:…", help="Items of a group go to the same split.")
 @click.option("--shuffle/--no-shuffle", default=True, help="Put records into random order (the default).")
-@click.option("--shards", type=click.IntRange(1, 99_999), metavar="N", help="Files of each split.")
-@click.option(
-    "--shard-size",
-    "shard_bytes",
-    type=parse_size,
-    metavar="SIZE",
-    help="Size of a file, about; 256MB by default.",
-)
-@click.option("--compression", type=click.Choice(["none", "gzip", "zlib"]), default="none", show_default=True)
-@level_option
+@shard_options
 @click.option(
     "--features",
     type=click.Choice(["tf", "simple"]),

@@ -11,11 +11,10 @@ from tfreel.cli.options import (
     PATH,
     force_option,
     format_options,
-    level_option,
     parse_fractions,
-    parse_size,
     paths_argument,
     quiet_option,
+    shard_options,
 )
 from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 
@@ -43,16 +42,7 @@ from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 @click.option("--by", "group", metavar="FEATURE", help="Records with the same value go to the same split.")
 @click.option("--stratify", metavar="FEATURE", help="Every split gets its share of each value.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same splits.")
-@click.option("--shards", type=click.IntRange(1, 99_999), metavar="N", help="Files of each split.")
-@click.option(
-    "--shard-size",
-    "shard_bytes",
-    type=parse_size,
-    metavar="SIZE",
-    help="Size of a file, about; 256MB by default.",
-)
-@click.option("--compression", type=click.Choice(["none", "gzip", "zlib"]), default="none", show_default=True)
-@level_option
+@shard_options
 @force_option
 @format_options
 @quiet_option
