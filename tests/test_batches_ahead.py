@@ -18,7 +18,6 @@ import tfreel
 from tfreel.columns import Batch
 from tfreel.columns.batch import SequenceBatch
 from tfreel.dataset.elements import Elements
-from tfreel.index import access
 
 from columns_equal import assert_same_batch
 from interruption import Interrupted, Interruption
@@ -451,16 +450,6 @@ def test_a_set_in_memory_needs_no_open_files(tmp_path: Path, monkeypatch: pytest
     other = elements(str(tmp_path / "*.tfrecord"))
     list(other.batches(iter(chunks)))
     assert (held, len(os.listdir("/proc/self/fd")) - before) == (0, 64)
-
-
-@pytest.mark.parametrize(
-    ("memory", "held"), [(1 << 30, 100 << 20), (24 << 30, 384 << 20), (1 << 50, 1 << 30)]
-)
-def test_as_much_is_held_as_a_machine_can_spare(
-    memory: int, held: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(access, "memory_bytes", lambda: memory)
-    assert access._spare_bytes() == held
 
 
 def test_how_much_to_hold_must_be_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

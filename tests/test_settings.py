@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tfreel import settings
-from tfreel.settings import byte_count, memory_bytes, number
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tfreel.settings import byte_count, number
 
 NAME = "TFREEL_HELD_BYTES"
 
@@ -50,18 +43,3 @@ def test_there_are_no_fewer_than_no_bytes(monkeypatch: pytest.MonkeyPatch) -> No
     assert number(NAME) == -1
     with pytest.raises(ValueError, match="at least 0, not -1"):
         byte_count(NAME, 7)
-
-
-@pytest.mark.parametrize(
-    ("said", "known"), [("max\n", None), ("1000000\n", 1_000_000), (str(2**63 - 4096), None)]
-)
-def test_the_memory_of_a_container_counts(
-    said: str, known: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(settings, "_LIMITS_OF_CONTAINERS", (tmp_path / "none", tmp_path / "limit"))
-    (tmp_path / "limit").write_text(said)
-    memory_bytes.cache_clear()
-    try:
-        assert memory_bytes() == (known or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    finally:
-        memory_bytes.cache_clear()

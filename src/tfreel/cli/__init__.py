@@ -47,7 +47,7 @@ COMMANDS = {
 _ENVIRONMENT = {
     "TFREEL_NO_PROGRESS": "Set to 1 to see no progress bars.",
     "TFREEL_NUM_THREADS": "How many threads to use; all processors by default.",
-    "TFREEL_HELD_BYTES": "How large a data set may be to be held in memory; by default a 64th of it.",
+    "TFREEL_HELD_BYTES": "How large a data set may be to be held in memory; 100 MiB by default.",
     "TFREEL_CACHE_DIR": "Where indexes go that cannot lie beside their files.",
     "TFREEL_CACHE": "Where to keep what is fetched from object stores; nowhere by default.",
     "TFREEL_CACHE_BYTES": "How much of it to keep; 10 GiB by default.",

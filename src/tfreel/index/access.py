@@ -23,16 +23,14 @@ from tfreel.index.indexes import Indexes, find_indexes
 from tfreel.index.sidecar import U64, FileIndex
 from tfreel.records.read import OnCorrupt, read
 from tfreel.records.report import Fault
-from tfreel.settings import byte_count, memory_bytes
+from tfreel.settings import byte_count
 from tfreel.storage.names import Paths
 from tfreel.storage.url import Url
 from tfreel.threads import Turn, in_threads, thread_count
 
 _MODES = ("auto", "memory", "rebuild", "require", "text")
 _ITERATE_RECORDS = 1024
-# Of the memory that there is, in each process: as much as anybody can spare, with many workers too.
-_HELD_SHARE = 64
-_LEAST_HELD_BYTES, _MOST_HELD_BYTES = 100 << 20, 1 << 30
+_HELD_BYTES = 100 << 20  # in each process: as much as anybody can spare
 _MOST_SHARDS_AT_ONCE = 16  # of a store: they are waited for, and not worked at
 
 
@@ -218,7 +216,7 @@ class Records(Sequence[bytes]):
                 )
                 for path, index in zip(self.files, self._indexes, strict=True)
             ],
-            most_held=byte_count("TFREEL_HELD_BYTES", _spare_bytes()),
+            most_held=byte_count("TFREEL_HELD_BYTES", _HELD_BYTES),
         )
 
     def place(self, position: int) -> tuple[str, int, int]:
@@ -363,10 +361,6 @@ class _Find:
             self.faults[path] = report.faults
             return found
         return index_of(path, self.mode, self.codec, turn, seen=seen)
-
-
-def _spare_bytes() -> int:
-    return max(_LEAST_HELD_BYTES, min(_MOST_HELD_BYTES, memory_bytes() // _HELD_SHARE))
 
 
 def joined(parts: Sequence[Records]) -> Records:
