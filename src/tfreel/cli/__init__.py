@@ -110,11 +110,12 @@ class _Program(click.Group):
         Raises:
             SystemExit: Always, with the exit code.
         """
-        from tfreel.cli.failures import concluded, heed_termination
+        from tfreel.cli.failures import concluded, heeding_termination
 
-        heed_termination()
         run = super().main
-        sys.exit(concluded(lambda: run(*args, **{**extra, "prog_name": "tfreel", "standalone_mode": False})))
+        with heeding_termination():
+            code = concluded(lambda: run(*args, **{**extra, "prog_name": "tfreel", "standalone_mode": False}))
+        sys.exit(code)
 
 
 def _looks_like_data(word: str) -> bool:

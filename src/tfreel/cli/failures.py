@@ -127,8 +127,12 @@ class Terminated(KeyboardInterrupt):
     """What ``timeout``, ``docker stop`` and the like say: to end as Ctrl-C does, and leave nothing behind."""
 
 
-def heed_termination() -> None:
-    """Has the program end by an exception when it is told to, and not on the spot."""
+@contextmanager
+def heeding_termination() -> Iterator[None]:
+    """While this lasts, the program ends by an exception when it is told to, and not on the spot."""
+    if threading.current_thread() is not threading.main_thread():  # others may not say so
+        yield
+        return
     own = os.getpid()
 
     def end(number: int, _: object) -> None:
@@ -137,8 +141,11 @@ def heed_termination() -> None:
         signal.signal(number, signal.SIG_DFL)  # a child, which has nothing to put in order
         os.kill(os.getpid(), number)
 
-    if threading.current_thread() is threading.main_thread():  # others may not
-        signal.signal(signal.SIGTERM, end)
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)  # None: not of Python
 
 
 def _stopped(error: BaseException) -> int:
