@@ -18,6 +18,7 @@ import pytest
 from PIL import Image
 
 import tfreel
+from tfreel.storage import folders
 from tfreel.unpacking.texts import shortest
 
 from unpack_rows import LEAST, MOST, ROWS, image, write_pets
@@ -289,6 +290,21 @@ def test_pixels_of_guessed_shape_are_noted(tmp_path: Path) -> None:
     with Image.open(tmp_path / "mnist/2/00000002.png") as found:
         assert (np.asarray(found).ravel() == digits[2]).all()
     assert report.notes == ["image_raw is written as an image of 28×28×1, which is guessed from its size"]
+
+
+def test_what_was_replaced_and_cannot_be_removed_is_a_warning(
+    pets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    tfreel.unpack(pets, out)
+
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(folders.shutil, "rmtree", refuse)
+    with pytest.warns(tfreel.TfreelWarning, match="what was replaced could not be removed"):
+        tfreel.unpack(pets, out, force=True, limit=1)
+    assert len((out / "metadata.jsonl").read_text().splitlines()) == 1
 
 
 def test_force_replaces_only_what_unpack_made(pets: Path, tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO
 
+from tfreel.errors import TfreelWarning
 from tfreel.storage.paths import display
 from tfreel.storage.publish import sync_directory
 
@@ -73,7 +75,11 @@ class NewFolder:
             self.abort()
             raise
         if old is not None:
-            shutil.rmtree(old)
+            try:
+                shutil.rmtree(old)
+            except OSError as error:  # the new one is there: this is the smaller trouble
+                text = f"{display(old)}: what was replaced could not be removed ({error})"
+                warnings.warn(text, TfreelWarning, stacklevel=2)
 
     def abort(self) -> None:
         """Removes what was written."""
