@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import signal
 import struct
 import sys
@@ -112,6 +113,27 @@ def test_a_writer_that_is_closed_or_aborted_by_another_thread_ends_in_a_clear_er
             assert len(tfreel.open(tmp_path / end)) in (written, written + 1)
         else:
             assert not (tmp_path / end).exists()
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_what_is_written_while_another_thread_closes_is_refused_and_never_lost(compression: str) -> None:
+    raised: list[BaseException] = []
+    late = threading.Thread(target=lambda: raised.extend(in_threads(lambda: out.write(b"late"))))
+
+    class Slow(io.BytesIO):
+        """Somebody writes while it is being completed."""
+
+        def flush(self) -> None:
+            late.start()
+            late.join(0.2)
+
+    stream = Slow()
+    out = tfreel.Writer(stream, compression=compression)
+    out.write(b"early")
+    out.close()
+    late.join()
+    assert [str(error) for error in raised] == ["the writer is closed"]
+    assert list(tfreel.read(io.BytesIO(stream.getvalue()))) == [b"early"]
 
 
 def test_what_other_threads_do_to_a_reader_in_a_step_is_a_clear_error(tmp_path: Path) -> None:

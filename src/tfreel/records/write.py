@@ -268,6 +268,7 @@ class Writer:
     def _seal(self) -> None:
         """Writes all that is left to write."""
         self._check_usable()
+        self._append = _waits  # what came into the buffer from now on would be lost
         self._drain()
         with _Sticky(self):
             if self._deflater is not None:
@@ -357,6 +358,12 @@ class _Sticky:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if error is not None:
             self._writer._fail(error)
+
+
+def _waits(record: object) -> bool:
+    """Sends whoever writes to the lock: there it learns how the writer ended."""
+    del record
+    return False
 
 
 def _closed(record: object) -> NoReturn:
