@@ -11,7 +11,7 @@ import numpy as np
 import tfreel
 from tfreel.demo.fruit import draw_fruit
 
-from drawn import jpeg, palette_mask
+from drawn import jpeg, palette_mask, put
 from streets import coco_folder, street_file, streets, voc_folder
 
 FLAG = "hostileCodeHasRun"
@@ -42,6 +42,13 @@ def fruit(root: Path) -> Path:
     split = {"train": 0.7, "val": 0.15, "test": 0.15}
     tfreel.pack(root / "photos", root / "fruit", split=split, stratify="label", shards=2)
     return root / "fruit"
+
+
+def colors(root: Path) -> Path:
+    """More classes than a line of the overview names."""
+    put(root / "photos", {f"color{i}/photo.jpg": jpeg(color=(20 * i, 90, 90)) for i in range(11)})
+    tfreel.pack(root / "photos", root / "colors", split={"all": 1.0})
+    return root / "colors"
 
 
 def boxes_and_masks(root: Path) -> Path:

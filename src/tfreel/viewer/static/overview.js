@@ -10,6 +10,7 @@ import { number, size, t } from "./strings.js";
 
 const PATIENCE = 300;
 const FIRST_FILES = 50;
+const FIRST_CLASSES = 8;
 
 export class Overview {
   constructor(main, overview, reload) {
@@ -107,7 +108,7 @@ export class Overview {
         {},
         h("td", {}, h("a", { href: address({ view: "table", split: split.name }) }, split.name)),
         h("td", { class: "number" }, number(split.records)),
-        h("td", { class: "faint small" }, Object.entries(split.classes).slice(0, 8).map(([name, count]) => `${name} ${number(count)}`).join(", ")),
+        h("td", { class: "faint small" }, classes(split)),
       );
     return h("section", { class: "card", "data-splits": "" }, h("h2", {}, t("splits")), h("table", {}, h("tbody", {}, splits.map(row))));
   }
@@ -178,4 +179,12 @@ function more(overview) {
 function notes(feature) {
   const share = feature.share === undefined ? "" : t("share", { percent: (feature.share * 100).toFixed(1) });
   return [summary(feature.distribution), share, t(feature.exact ? "exact" : "sample")].filter(Boolean).join(" · ");
+}
+
+/** The classes of a split, as far as there is room for them. */
+function classes(split) {
+  const all = Object.entries(split.classes);
+  const named = all.slice(0, FIRST_CLASSES).map(([name, count]) => `${name} ${number(count)}`);
+  const more = all.length - named.length;
+  return [...named, ...(more > 0 ? [t("more", { count: more })] : [])].join(", ");
 }
