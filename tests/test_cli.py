@@ -182,7 +182,7 @@ def test_completion_completes_commands_and_files(sound: Path) -> None:
 def test_a_pipe_gets_json_lines_and_a_terminal_gets_a_table(sound: Path) -> None:
     piped = subprocess.run([*PROGRAM, "count", str(sound)], capture_output=True, text=True)
     assert json.loads(piped.stdout)["records"] == 10
-    code, shown = on_terminal("count", sound, NO_COLOR="1", TERM="dumb")
+    code, shown = on_terminal("count", sound, NO_COLOR="1", TERM="dumb", TFREEL_NO_PROGRESS="1")
     assert code == 0
     assert re.match(r"file +records +size +codec\s*\r\n/.* +10 +240 B +none\s*\r\n", shown)
 

@@ -481,6 +481,15 @@ def test_it_ends_with_the_process_that_started_it() -> None:
     pytest.fail("it is still there")
 
 
+def test_it_ends_if_the_process_that_started_it_was_gone_before_it_waited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tfreel.save("x.tfrecord", [{"n": 1}])
+    with tfreel.view("x.tfrecord") as viewer:
+        monkeypatch.setattr(os, "getppid", lambda: 1)
+        viewer.wait()
+
+
 def test_another_host_is_warned_about() -> None:
     tfreel.save("x.tfrecord", [{"n": 1}])
     command = [*PROGRAM, "--host", "0.0.0.0"]

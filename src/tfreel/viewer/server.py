@@ -91,6 +91,7 @@ class Viewer:
         if not 0 <= port <= 0xFFFF:
             raise ValueError(f"a port is a number from 0 to 65535, not {port}")
         require()
+        self._parent = os.getppid()  # before anybody is told of the viewer: it may be gone right after
         files, folder, title = _named(data)
         self._socket = _bound(host, port)
         self.address = f"http://{_shown_host(host)}:{self._socket.getsockname()[1]}/"
@@ -180,8 +181,7 @@ class Viewer:
 
     def wait(self) -> None:
         """Waits until it was stopped, or until the process that started this one has ended."""
-        parent = os.getppid()
-        while self._thread.is_alive() and os.getppid() == parent:
+        while self._thread.is_alive() and os.getppid() == self._parent:
             self._thread.join(_LOOK_SECONDS)
 
     def __enter__(self) -> Self:
