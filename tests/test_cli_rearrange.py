@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -131,3 +133,26 @@ def test_shuffle_of_a_damaged_file_leaves_nothing(tmp_path: Path) -> None:
 
 def test_shuffle_of_standard_input_is_a_usage_error() -> None:
     assert run("shuffle", "-", "-o", "x").exit_code == 2
+
+
+_PEAK = """
+import resource, sys
+from tfreel.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+
+
+@pytest.mark.parametrize("words", [["shuffle"], ["cat", "--slice", "-60:"]])
+def test_large_records_are_not_all_in_memory(tmp_path: Path, words: list[str]) -> None:
+    path, out = tmp_path / "a.tfrecord", tmp_path / "out.tfrecord"
+    with tfreel.Writer(path, durable=False) as writer:
+        writer.write_many(bytes(8 << 20) for _ in range(60))
+    command = [sys.executable, "-c", _PEAK, *words, str(path), "-o", str(out)]
+    done = subprocess.run(
+        command, capture_output=True, check=True, env={**os.environ, "TFREEL_NUM_THREADS": "2"}
+    )
+    assert int(done.stdout) < 320  # MiB, of 480
+    assert len(tfreel.open(out)) == 60

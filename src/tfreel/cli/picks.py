@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfreel.cli.progress import Progress
 
 _FETCH_RECORDS = 1024
+_FETCH_BYTES = 1 << 24
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 
@@ -93,8 +94,9 @@ def streamed(reader: Reader, picks: Picks, progress: Progress) -> Iterator[list[
 def fetched(records: Records, picks: Picks, progress: Progress) -> Iterator[list[bytes]]:
     """The picked records, by random access: for slices that count from the end or run backwards."""
     ordinals = range(*picks.span.indices(len(records)))
-    for i in range(0, len(ordinals), _FETCH_RECORDS):
-        batch = records[picks.among(ordinals[i : i + _FETCH_RECORDS])]
+    few = max(1, min(_FETCH_RECORDS, _FETCH_BYTES * len(records) // max(1, records.nbytes)))
+    for i in range(0, len(ordinals), few):
+        batch = records[picks.among(ordinals[i : i + few])]
         yield batch
         progress(len(batch), sum(map(len, batch)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -13,8 +13,7 @@ from tfreel.cli.options import paths_argument, quiet_option
 
 if TYPE_CHECKING:
     from tfreel.cli.progress import Progress
-
-_RECORDS_AT_ONCE = 1024
+    from tfreel.dataset.sources import Rows
 
 
 @click.command(
@@ -50,6 +49,8 @@ def command(paths: list[str], seed: int, quiet: bool, **where: Any) -> int:
 def _shuffled(files: list[str], seed: int, progress: Progress) -> Iterator[list[bytes]]:
     import tfreel
 
-    for batch in tfreel.Dataset(files, raw=True).shuffle(seed).batch(_RECORDS_AT_ONCE):
+    dataset = tfreel.Dataset(files, raw=True)
+    few = cast("Rows", dataset._node).elements.rows_at_once  # by their size: records may be large
+    for batch in dataset.shuffle(seed).batch(few):
         yield batch
         progress(len(batch), sum(map(len, batch)))
