@@ -228,6 +228,7 @@ def test_tables_of_labels_that_cannot_be_right_are_refused(tmp_path: Path) -> No
         (b"image_id,age,diagnosis\na,44,flu\n", "called label, .* there are 'image_id', 'age', 'diagnosis'$"),
         (b"id,x,y,breed\na,1,2,pug\n", "called label, .* there are 'id', 'x', 'y', 'breed'$"),
         (b"picture,age,label\na,44,flu\n", "called file, .* there are 'picture', 'age', 'label'$"),
+        (b"file,label\na," + b"1" * 200_000, "line 2 is no row of a table: field larger"),
     ):
         (tmp_path / "bad.csv").write_bytes(text)
         with pytest.raises(ValueError, match=message):
@@ -301,14 +302,35 @@ def test_arrays_and_series_of_labels_are_paired_by_position(tmp_path: Path) -> N
         ("a.csv", "class,picture\ncat,cat_1\ndog,dog 1\n"),
         ("a.csv", "photo,breed\ncat_1.png,cat\ndog 1.png,dog\n"),
         ("a.csv", "id,y,age\ncat_1,cat,3\ndog 1,dog,4\n"),
+        ("a.csv", "file,label\rcat_1.png,cat\rdog 1.png,dog\r"),
+        ("a.csv", "file,label\ncat_1.png,cat\ndog 1.png,dog\n,\n  \n"),
     ],
 )
 def test_tables_of_labels_are_understood_as_they_are_about(tmp_path: Path, name: str, text: str) -> None:
     flat = flat_folder(tmp_path / "flat", "cat_1.png", "dog 1.png")
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, newline="")
     report = tfreel.pack(flat, tmp_path / "out", labels=tmp_path / name)
     assert labels_of(tmp_path / "out") == {"cat_1.png": "cat", "dog 1.png": "dog"}
     assert report.notes == []  # of a head, say, that would be a file
+
+
+def test_labels_of_bytes_and_of_tensors_are_what_they_hold(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "1.png", "2.png")
+    files = [flat / "1.png", flat / "2.png"]
+    raw = tfreel.pack(files, tmp_path / "raw", labels=np.array([b"dog", b"cat"]))
+    numbers = tfreel.pack(files, tmp_path / "numbers", labels=[np.array(7), np.array(3.0)])
+    assert (raw.classes, numbers.classes) == ({0: "cat", 1: "dog"}, {3: "3", 7: "7"})
+
+
+def test_labels_that_are_none_or_in_no_order_are_refused(tmp_path: Path) -> None:
+    flat = flat_folder(tmp_path / "flat", "1.png", "2.png")
+    files = [flat / "1.png", flat / "2.png"]
+    with pytest.raises(TypeError, match="in the order of the files, and a set has none"):
+        tfreel.pack(files, tmp_path / "out", labels={"cat", "dog"})
+    with pytest.raises(TypeError, match="labels cannot be told by 5"):
+        tfreel.pack(flat, tmp_path / "out", labels=5)
+    with pytest.raises(tfreel.TfreelError, match="its label is an array"):
+        tfreel.pack(files, tmp_path / "out", labels=np.eye(2))
 
 
 def test_class_folders_that_are_numbers_are_their_own_ids(tmp_path: Path) -> None:

@@ -52,7 +52,11 @@ def _rows(path: str) -> list[list[str]]:
     delimiter = delimiter_of(path, data[:_HEAD_BYTES])
     if delimiter not in text.lstrip().partition("\n")[0]:  # the name of a file may have blanks in it
         return [line.rsplit(maxsplit=1) for line in text.splitlines() if line.strip()]
-    return [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return [row for row in lines if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise ValueError(f"{display(path)}: line {lines.line_num} is no row of a table: {error}") from None
 
 
 def _columns(path: str, rows: list[list[str]]) -> tuple[int, int, list[list[str]]]:

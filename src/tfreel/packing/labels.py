@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TypeAlias
 
+import numpy as np
+
 from tfreel.packing.label_table import read_table
 from tfreel.storage.paths import display
 
@@ -60,6 +62,8 @@ def in_order(labels: Labels) -> list[object] | None:
     """Labels that come one after the other: of a list, an array, a series; None if they are anything else."""
     if labels is None or isinstance(labels, (str, os.PathLike, Mapping)) or callable(labels):
         return None
+    if not isinstance(labels, Iterable):
+        raise TypeError(f"labels cannot be told by {labels!r}: give a list, a dict, a function or a table")
     return list(labels)
 
 
@@ -94,6 +98,12 @@ def _given(value: object) -> Label:
 
 def _label(value: object) -> Label:
     """What was given as a label. That nothing was is no class."""
+    if getattr(value, "ndim", 0):
+        return Label(problem="its label is an array; a label is one name or number")
+    if isinstance(value, bytes):
+        value = os.fsdecode(value)
+    elif hasattr(value, "item") and not isinstance(value, np.generic):  # a tensor of one number
+        value = value.item()
     if isinstance(value, str):
         return Label(str(value)) if value.strip() else Label(problem="its label is empty")
     if str(value) in _NOTHING:

@@ -50,6 +50,7 @@ def opened(files: Tree | Sequence[str], options: Options) -> ImageFolder:
 
     Raises:
         ValueError: The lists are not of the same length.
+        TypeError: The labels are in no order.
     """
     labels = in_order(options.labels)
     if isinstance(files, Tree):
@@ -58,6 +59,8 @@ def opened(files: Tree | Sequence[str], options: Options) -> ImageFolder:
         return ImageFolder(_unwrapped(files) if options.labels in (None, "folder") else files, options)
     tree = FileList(files)
     if labels is not None:
+        if isinstance(options.labels, (set, frozenset)):
+            raise TypeError("labels must be in the order of the files, and a set has none: give a list")
         if len(labels) != len(files):
             raise ValueError(f"there are {len(files):,} files and {len(labels):,} labels")
         options = replace(options, labels=dict(zip(tree.entries, labels, strict=True)))
