@@ -490,6 +490,22 @@ def test_a_folder_around_all_class_folders_is_no_class(tmp_path: Path, around: s
     assert "LICENSE" in (tmp_path / "a" / "rejects.jsonl").read_text()
 
 
+def test_splits_beside_other_folders_do_not_matter_where_labels_and_splits_are_given(tmp_path: Path) -> None:
+    photo_folder(tmp_path / "in", {"train": 2, "test": 1, "other": 1})
+    files = sorted((tmp_path / "in").glob("*/*"))
+    labels = ["a", "b", "a", "b"]
+    with pytest.raises(
+        ValueError, match="but not 'other': leave the others out, or split= says what goes where"
+    ):
+        tfreel.pack(files, tmp_path / "out", labels=labels)
+    assert not (tmp_path / "out").exists()
+    for number, source in enumerate((files, tmp_path / "in")):
+        given = {path.name: label for path, label in zip(files, labels, strict=True)} if number else labels
+        report = tfreel.pack(source, tmp_path / f"{number}", labels=given, split={"a": 0.5, "b": 0.5})
+        assert [split.records for split in report.splits.values()] == [2, 2]
+        assert report.classes == {0: "a", 1: "b"}
+
+
 def test_split_folders_with_a_folder_around_them_are_splits_too(tmp_path: Path) -> None:
     for split in ("train", "test"):
         photo_folder(tmp_path / "source" / "set" / split, {"apple": 2, "orange": 2})

@@ -33,6 +33,7 @@ _ADVICE = (
     ("labels= gives some", "--labels gives some"),
     ("labels='", "--labels '"),
     ('labels="folder" takes', "--labels folder takes"),
+    ("split= says what goes where", "--split says what goes where"),
     ("kind= says what it is", "--kind says what it is"),
     ("kind= says what else it is", "--kind says what else it is"),
     ("kind='", "--kind '"),

@@ -126,7 +126,7 @@ def pack(
     with folder_for(path, force=force) as folder, Work(folder, force=force, durable=durable) as work:
         work.begin(plan)
         job = Job(work, codec, level, workers, on_error, progress, engine)
-        _refuse_early(found, job, source)
+        _refuse_early(found, layout, job, source)
         check_grouping(found, stratify, group)
         listing = _listed(found, job, stratify, group)
         by = grouping(listing, stratify, group)
@@ -151,12 +151,14 @@ def _plan(found: Source, layout: Layout, options: Mapping[str, Any], *choices: A
     return digest(found.kind, identity, layout.identity(), *choices, sorted(lasting.items(), key=str))
 
 
-def _refuse_early(found: Source, job: Job, source: Any) -> None:
+def _refuse_early(found: Source, layout: Layout, job: Job, source: Any) -> None:
     """What is known to fail is said before hours of work."""
     if not isinstance(found, Listing):
         return
     if not found.count:
         raise ValueError(f"{_named(source)}: there is nothing to pack{_of_skipped(found.skipped)}")
+    if found.unclear_splits is not None and layout.split is None:
+        raise ValueError(f"{found.unclear_splits}: leave the others out, or split= says what goes where")
     problems = [remark for remark in found.skipped if remark.lost]
     problems += [Remark(item.name, item.problem) for item in found.items if item.problem is not None]
     if problems and job.on_error == "stop":

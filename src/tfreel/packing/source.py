@@ -143,6 +143,7 @@ class Listing(Source):
         items: All of them, in an order that does not depend on the machine.
         in_order: Reading them in another order than this would be slow.
         heavy: Making a record takes more than to read it: many threads are of use.
+        unclear_splits: Why nobody can tell what splits there are; None if one can.
     """
 
     def __init__(self) -> None:
@@ -150,6 +151,7 @@ class Listing(Source):
         self.items: Sequence[Item] = ()
         self.in_order = False
         self.heavy = True
+        self.unclear_splits: str | None = None
 
     @property
     def count(self) -> int:

@@ -15,7 +15,7 @@ from tfreel.packing.pictures.picture import (
     PictureOptions,
     is_picture,
 )
-from tfreel.packing.pictures.splits import listed_splits, refuse_mixture, split_folders, split_in, split_lists
+from tfreel.packing.pictures.splits import listed_splits, mixture, split_folders, split_in, split_lists
 from tfreel.packing.source import Item, Remark, digest
 from tfreel.packing.tree import Below, FileList, Tree
 
@@ -88,7 +88,10 @@ class ImageFolder(PictureListing):
         top = split_folders(names)
         folders = top or split_folders(names, depth=1)
         if not (folders or lists or options.labels == "folder"):
-            refuse_mixture(names)
+            self.unclear_splits = mixture(names)
+        if self.unclear_splits and options.labels is None:
+            advice = 'leave the others out, or labels="folder" takes the first folders for classes'
+            raise ValueError(f"{self.unclear_splits}: {advice}")
         splits = {name: split_in(name, folders) for name in names}
         if lists:
             splits.update(listed_splits(tree, lists, names))

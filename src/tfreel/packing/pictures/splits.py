@@ -38,21 +38,18 @@ def split_in(picture: str, folders: Mapping[str, str]) -> str | None:
     return folders.get(head) or folders.get(f"{head}/{rest.partition('/')[0]}")
 
 
-def refuse_mixture(pictures: Sequence[str]) -> None:
-    """Of splits beside other folders, nobody can tell what they are: as classes, test would be in train.
+def mixture(pictures: Sequence[str]) -> str | None:
+    """What to say of splits beside other folders, at the top or in the folders there; None without such.
 
-    Raises:
-        ValueError: There are such, at the top or in the folders there.
+    Nobody can tell what these are: as classes, test would be in train.
     """
     for depth in (0, 1):
         folders = _folders(pictures, depth)
         splits = [folder for folder, split in folders.items() if split is not None]
         others = [folder for folder, split in folders.items() if split is None]
         if "train" in folders.values() and others and not _may_be_class(pictures, splits):
-            raise ValueError(
-                f"the folders {_shown(splits)} are called like splits, but not {_shown(others)}:"
-                ' leave the others out, or labels="folder" takes the first folders for classes'
-            )
+            return f"the folders {_shown(splits)} are called like splits, but not {_shown(others)}"
+    return None
 
 
 def _may_be_class(pictures: Sequence[str], splits: Sequence[str]) -> bool:
