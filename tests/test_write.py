@@ -1236,7 +1236,19 @@ def test_write_many_holds_few_of_many_large_records(tmp_path: Path) -> None:
             nonlocal alive
             alive -= 1
 
-    def records(count: int, size: int) -> Iterator[bytearray]:
+    class Message:
+        """As those of protobuf are."""
+
+        def __init__(self, record: Large) -> None:
+            self.record = record
+
+        def ByteSize(self) -> int:
+            return len(self.record)
+
+        def SerializeToString(self) -> bytes:
+            return bytes(self.record)
+
+    def records(count: int, size: int) -> Iterator[Large]:
         nonlocal alive, most
         for _ in range(count):
             alive += 1
@@ -1248,8 +1260,10 @@ def test_write_many_holds_few_of_many_large_records(tmp_path: Path) -> None:
         assert most <= 20
         out.write_many({"x": record} for record in records(300, 300_000))
         assert most <= 40
+        out.write_many(map(Message, records(300, 300_000)))
+        assert most <= 40
         out.write_many(records(9_000, 10))
-    assert out.records_written == 9_600
+    assert out.records_written == 9_900
     assert most > 1_000
 
 

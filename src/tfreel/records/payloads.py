@@ -95,6 +95,8 @@ def _bytes_of(record: object) -> int:
         return len(record) * (_bytes_of(record[0]) if record else 0)
     if isinstance(record, (str, bytes, bytearray)):
         return len(record)
+    if hasattr(record, "ByteSize"):  # as messages of protobuf call it
+        return int(record.ByteSize())
     return int(getattr(record, "nbytes", 16))
 
 
