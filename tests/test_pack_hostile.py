@@ -169,6 +169,7 @@ def zip_of(path: Path, encoding: str, names: list[str]) -> Path:
     ("encoding", "names", "told"),
     [
         ("gbk", ["苹果/一.png", "苹果/二（1）.png", "香蕉/朱镕基.png", "香蕉/b.png"], "GBK"),
+        ("gbk", ["猫/图（1）.png", "猫/图（2）.png"], "GBK"),
         ("utf-8", ["苹果/一.png", "äpfel/ü.png", "りんご/é.png"], None),
         ("cp437", ["Äpfel/grün.png", "señor/niño.png", "Küche/Mülltonne.png"], "CP437"),
         ("ascii", ["apples/a.png"], None),

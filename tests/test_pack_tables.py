@@ -212,6 +212,13 @@ class TestCsv:
     def test_a_header_in_gbk_is_named(self, table: Any) -> None:
         with pytest.raises(ValueError, match=r"is text in GB18030; .*iconv -f GB18030 -t UTF-8 .*table.csv"):
             table("名称,价格,n\n苹果,3,1\n".encode("gbk"))
+        with pytest.raises(ValueError, match="the header is not UTF-8; find out what it is in"):
+            table("größe,n\n3,1\n".encode("latin1"))
+
+    def test_a_cell_in_gbk_is_told_what_helps(self, table: Any) -> None:
+        ((row, text),) = rejects_of(table("name,n\ncat,1\n狗,2\n".encode("gbk")))
+        assert row == "row 2, line 3"
+        assert text.endswith("is not UTF-8, but may be GBK: iconv -f GB18030 -t UTF-8 makes it so")
 
     @pytest.mark.parametrize("content", ["a,b\n", "a,b\n\n"])
     def test_a_header_without_rows_is_nothing_to_pack(self, tmp_path: Path, content: str) -> None:

@@ -259,6 +259,8 @@ class CsvTable(TableStream):
             return Remark(name, f"has {reject.found} cells; the header has {len(self._names)}")
         shown = reject.text.decode(errors="backslashreplace")
         why = _REJECTS[reject.kind].format(shown, _DTYPES[self._kinds[reject.column]])
+        if reject.kind == "not_utf8" and is_gbk([reject.text]):
+            why += ", but may be GBK: iconv -f GB18030 -t UTF-8 makes it so"
         return Remark(name, f"column {self._names[reject.column]!r}: {why}")
 
 
