@@ -83,6 +83,18 @@ def test_split_replaces_nothing_and_needs_sound_files(people: Path, tmp_path: Pa
     assert not list((tmp_path / "other").glob("*.tfrecord"))
 
 
+def test_split_refuses_records_that_are_no_examples_before_it_copies_any(
+    people: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.tfrecord"
+    with tfreel.Writer(other) as out:
+        out.write_many([b"\xff\xff other messages"] * 3)
+    result = run("split", people, other, tmp_path / "parts", "--into", "a=0.5,b=0.5")
+    assert result.exit_code == 1
+    assert f"{other}: record 0: neither an Example nor a SequenceExample" in result.stderr
+    assert not (tmp_path / "parts").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

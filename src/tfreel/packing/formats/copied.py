@@ -54,18 +54,18 @@ def copied(origin: Origin) -> Source:
 
     Raises:
         ValueError: There is no such feature as holds the class.
+        DecodeError: They are no Examples.
     """
-    _check_label(origin)
+    _check_sample(origin)
     if all(_is_plain(path) for path, _ in origin.files):
         return CopiedRecords(origin)
     return CopiedStream(origin, _blocks_of)
 
 
-def _check_label(origin: Origin) -> None:
-    if origin.label is None:
-        return
+def _check_sample(origin: Origin) -> None:
+    """Refuses what no manifest could describe, before all of it is copied."""
     features = origin.features or infer_features([path for path, _ in origin.files])
-    if features:  # or there are no records
+    if origin.label is not None and features:  # or there are no records
         require_feature(origin.label, features)
 
 
