@@ -143,6 +143,12 @@ def test_shuffle_of_a_damaged_file_leaves_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a.tfrecord"]
 
 
+def test_a_device_is_not_replaced_and_the_shell_is_told_what_helps(people: Path) -> None:
+    result = run("shuffle", people, "-o", os.devnull, "--force")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("is not replaced; standard output can be redirected to it\n")
+
+
 def test_shuffle_of_standard_input_is_a_usage_error() -> None:
     assert run("shuffle", "-", "-o", "x").exit_code == 2
 

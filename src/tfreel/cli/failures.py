@@ -62,6 +62,7 @@ _ADVICE = (
     ("tfreel.repair makes a sound copy", "tfreel repair saves the rest"),
     ("; max_record_bytes= raises it", ""),
     ("tfreel.read gives records of any kind", "tfreel head, count and cat take records of any kind"),
+    ("; open it, and pass the file object", "; standard output can be redirected to it"),
     (
         "to read it as a stream, open it and pass the file object",
         "to read it as a stream, name - and redirect it",
