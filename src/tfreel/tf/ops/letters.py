@@ -63,5 +63,6 @@ def unicode_decode(
         for text in made.reshape(-1)
     ]
     if replace_control_characters:
-        found = [[replacement_char if each < 32 else each for each in row] for row in found]
+        others = [] if errors == "ignore" else [replacement_char]
+        found = [[letter for each in row for letter in ([each] if each >= 32 else others)] for row in found]
     return rows_of(found, made.shape, np.int32)
