@@ -17,6 +17,7 @@ from click.testing import CliRunner
 import tfreel
 from tfreel import profile
 from tfreel.cli import main
+from tfreel.storage.remote.obstores import ObjectStore
 from tfreel.storage.url import Url, is_url, place
 
 from viewing import Visitor
@@ -480,3 +481,19 @@ def test_of_a_store_only_records_are_packed(memory: Any, kind: str | None, tmp_p
         tfreel.pack("memory://box/t.csv", tmp_path / "out", kind=kind)
     tfreel.save("memory://box/a.tfrecord", [{"a": 1}])
     assert tfreel.pack("memory://box/a.tfrecord", tmp_path / "out").written == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        ("az://box/a", {"account_name": "me", "use_fabric_endpoint": True}),
+        ("s3://box/a", {"endpoint": "http://localhost:9000", "region": "here"}),
+    ],
+)
+def test_only_the_endpoint_of_a_store_has_to_be_a_url(
+    url: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "localhost")  # of another store, or not the one that counts
+    assert ObjectStore(Url(url, **options))
+    with pytest.raises(ValueError, match=r"endpoint must be a URL, .* not 'somewhere'"):
+        ObjectStore(Url(url, **{**options, "endpoint": "somewhere"}))

@@ -298,26 +298,39 @@ def _facts(meta: Any) -> Facts:
     return Facts(int(meta["size"]), str(meta["e_tag"] or meta["version"] or mtime_ns), mtime_ns)
 
 
-_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT")
+_ENDPOINT_OPTIONS = frozenset(
+    {
+        "endpoint",
+        "endpoint_url",
+        "aws_endpoint",
+        "aws_endpoint_url",
+        "azure_endpoint",
+        "azure_storage_endpoint",
+    }
+)
+_ENDPOINTS = {
+    "s3": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
+    "az": ("AZURE_STORAGE_ENDPOINT",),
+}
 
 
-def _endpoints(url: Url) -> Iterator[tuple[str, str]]:
-    """Where the store is said to be, and who says so; the first one counts."""
-    yield from ((name, str(value)) for name, value in url.options.items() if name.endswith("endpoint"))
-    yield from ((name, os.environ[name]) for name in _ENDPOINTS if name in os.environ)
+def _endpoints(url: Url) -> dict[str, str]:
+    """Where the store is said to be, by who says so: options, or the environment where they do not."""
+    given = {name: str(value) for name, value in url.options.items() if name in _ENDPOINT_OPTIONS}
+    told = _ENDPOINTS.get(url.scheme, ())
+    return given or {name: os.environ[name] for name in told if name in os.environ}
 
 
 def _check_endpoint(url: Url) -> None:
     """Fails where obstore would panic."""
-    for name, endpoint in _endpoints(url) if url.scheme in ("s3", "az") else ():
+    for name, endpoint in _endpoints(url).items() if url.scheme in _ENDPOINTS else ():
         if not re.match(r"https?://[^/]", endpoint):
             raise ValueError(f"{name} must be a URL, as http://localhost:9000 is one, not {endpoint!r}")
 
 
 def _speaks_http(url: Url) -> bool:
     """Whether the store is to be reached without encryption, as one on this machine is."""
-    _, endpoint = next(((name, value) for name, value in _endpoints(url) if value), ("", ""))
-    return url.scheme == "http" or endpoint.startswith("http://")
+    return url.scheme == "http" or any(each.startswith("http://") for each in _endpoints(url).values())
 
 
 def _log_in(url: Url, options: dict[str, Any], client: dict[str, Any]) -> None:
