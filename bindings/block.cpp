@@ -127,6 +127,7 @@ PyObject* long_record(BlockIterator& iterator) {
 
 PyObject* iterator_next(PyObject* self) {
   auto& iterator = *nb::inst_ptr<BlockIterator>(self);
+  if (!is_free(iterator)) return nullptr;  // even with records left: it may be closed just now
   while (iterator.block == nullptr || iterator.next >= iterator.block->size()) {
     // Long records come without a step in Python, where Ctrl-C would be noticed.
     if (iterator.file != nullptr && PyErr_CheckSignals() != 0) return nullptr;
@@ -140,17 +141,17 @@ PyObject* iterator_next(PyObject* self) {
                                    static_cast<Py_ssize_t>(bytes.size()));
 }
 
-// The next block, for those who want no records.
-nb::object next_block(nb::handle self) {
+// What a function gives, called while nobody else can advance the iterator.
+nb::object alone(nb::handle self, nb::handle function) {
   auto& iterator = *nb::inst_ptr<BlockIterator>(self);
   if (!is_free(iterator)) throw nb::python_error();
   const Advancing advancing(iterator);
-  return checked(PyObject_CallMethod(self.ptr(), "_next_block", nullptr));
+  return checked(PyObject_CallNoArgs(function.ptr()));
 }
 
-// Fails in the middle of a step: of any thread, or of another one than this.
-void check_free(const BlockIterator& iterator, bool by_others) {
-  if (by_others && iterator.advanced_by == PyThread_get_thread_ident()) return;
+// Fails while another thread is in the middle of a step.
+void check_others(const BlockIterator& iterator) {
+  if (iterator.advanced_by == PyThread_get_thread_ident()) return;
   if (!is_free(iterator)) throw nb::python_error();
 }
 
@@ -239,8 +240,8 @@ void bind_block(nb::module_& module) {
       .def_prop_ro("_taken", [](const BlockIterator& it) { return it.next; })
       .def_ro("_long_records", &BlockIterator::long_records)
       .def("_offer_file", &BlockIterator::offer_file, nb::arg("file").none())
-      .def("_check_free", &check_free, nb::kw_only(), nb::arg("by_others") = false)
-      .def("_advance", &next_block)
+      .def("_check_others", &check_others)
+      .def("_alone", &alone, nb::arg("function"))
       .def("_clear", &BlockIterator::clear);
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 
 from tfreel import _core
@@ -168,9 +169,11 @@ class Reader(_core.BlockIterator):
 
     def reset(self) -> None:
         """Goes back to the beginning: counters to zero, faults forgotten."""
-        self._check_free()
-        self.close()
-        self._go_to(0, Position())
+        self._alone(partial(self._begin_at, 0, Position()))
+
+    def _begin_at(self, file: int, position: Position, *, records: int = 0, files: int = 0) -> None:
+        self._let_go()
+        self._go_to(file, position, records=records, files=files)
 
     def _next_block(self) -> _core.Block | None:
         """Called by the core when a block is used up."""
@@ -235,7 +238,7 @@ class Reader(_core.BlockIterator):
         """The records from here on in blocks: for callers that want no Python object per record."""
         if self._block is not None:
             self.close()
-        while (block := self._advance()) is not None:
+        while (block := self._alone(self._next_block)) is not None:
             self._delivered += self._block_size  # handed over is delivered
             self._block_size = 0
             yield block
@@ -317,7 +320,7 @@ class Reader(_core.BlockIterator):
 
         A handler of a signal may ask for it too, which finds the reader in the middle of a step.
         """
-        self._check_free(by_others=True)
+        self._check_others()
         place = self._step_from or _Place(self._file, self._position(), self.files_completed)
         path = self._path_of(place.file)
         state: dict[str, Any] = {
@@ -342,9 +345,8 @@ class Reader(_core.BlockIterator):
             StateError: It is damaged, or was saved with other files.
         """
         file, position = self._checked(state)
-        self._check_free()
-        self.close()
-        self._go_to(file, position, records=state["records_produced"], files=state["files_completed"])
+        counts = {"records": state["records_produced"], "files": state["files_completed"]}
+        self._alone(partial(self._begin_at, file, position, **counts))
 
     def _checked(self, state: dict[str, Any]) -> tuple[int, Position]:
         check_seal(state, form="tfreel-reader", version=_STATE_VERSION, owner="reader")
@@ -372,7 +374,9 @@ class Reader(_core.BlockIterator):
 
     def close(self) -> None:
         """Lets go of the open file; the next record opens it again."""
-        self._check_free()
+        self._alone(self._let_go)
+
+    def _let_go(self) -> None:
         if self._frames is not None:
             start = self._position()
             records = self.records_produced
