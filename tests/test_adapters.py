@@ -46,6 +46,12 @@ def test_nothing_brings_a_framework_in_that_was_not_asked_for() -> None:
     assert not set(FRAMEWORKS) & set(json.loads(done.stdout))
 
 
+def test_an_adapter_is_there_under_the_name_that_the_pages_give_it() -> None:
+    program = "import tfreel; print(tfreel.adapters.grain.Source.__name__, hasattr(tfreel.adapters, 'nope'))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "Source False\n"
+
+
 def test_the_examples_run() -> None:
     assert doctest.testmod(grain, extraglobs={"tfreel": tfreel}).failed == 0
 

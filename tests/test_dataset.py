@@ -49,6 +49,8 @@ def test_raw_elements_are_bytes_and_columns_are_chosen(path: str) -> None:
     assert list(Dataset(path, columns=["x"])[0]) == ["x"]
     with pytest.raises(ValueError, match="no feature is called 'y'; there are 'c', 'n', 't', 'x'"):
         Dataset(path, columns=["y"])
+    with pytest.raises(ValueError, match=r"no feature is called 'X'; .* did you mean 'x'\?"):
+        Dataset(path, columns=["X"])
 
 
 def test_batches_are_columns(ds: Dataset) -> None:

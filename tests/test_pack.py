@@ -612,6 +612,8 @@ def test_an_unknown_option_is_named_with_the_one_that_was_meant(photos: Path, tm
         TypeError, match=r"'label' is no option for the kind 'images': did you mean 'labels'\?"
     ):
         tfreel.pack(photos, tmp_path / "out", label="folder")
+    with pytest.raises(TypeError, match=r"'feature' is no option .*: did you mean 'features'\?"):
+        tfreel.pack(photos, tmp_path / "out", feature="simple")
     with pytest.raises(
         ValueError, match="'task' is no option for the kind 'images': there are store,"
     ) as caught:

@@ -3,6 +3,7 @@
 import typing as _typing
 
 if _typing.TYPE_CHECKING:  # functions by the files they are in, whose names some of them share
+    from tfreel import adapters as adapters
     from tfreel import images as images
     from tfreel import profile as profile
     from tfreel.columns import Batch, BytesColumn, Ragged, SequenceBatch, Sparse
@@ -182,7 +183,7 @@ _ROOMS = {
     "tfreel.viewer": ("Viewer", "view"),
 }
 _PLACES = {name: room for room, names in _ROOMS.items() for name in names}
-_OPEN_ROOMS = ("images", "profile")  # names that are rooms themselves
+_OPEN_ROOMS = ("adapters", "images", "profile")  # names that are rooms themselves
 
 
 def __getattr__(name: str) -> _typing.Any:

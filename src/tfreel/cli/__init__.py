@@ -81,6 +81,8 @@ class _Program(click.Group):
         # ``tfreel FILE`` is ``tfreel head FILE``, if that is a file and no typing mistake.
         if args[0] not in COMMANDS and _looks_like_data(args[0]):
             args = ["head", *args]
+        elif near := _near_commands(args[0]):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -121,6 +123,15 @@ class _Program(click.Group):
 def _looks_like_data(word: str) -> bool:
     """Whether this names data rather than a command: a file, or something with a mark of paths."""
     return any(mark in word for mark in "./*?[{@") or word == "-" or os.path.exists(word)
+
+
+def _near_commands(word: str) -> list[str]:
+    """The command that was meant, if this is none but looks like one."""
+    if word in COMMANDS:
+        return []
+    import difflib
+
+    return difflib.get_close_matches(word, COMMANDS, 1)
 
 
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:

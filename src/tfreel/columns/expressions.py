@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tfreel.columns.batch import Batch
 from tfreel.columns.flat import flat_values
-from tfreel.columns.plan import similar
+from tfreel.columns.plan import no_such_feature
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Literal: TypeAlias = int | float | bytes
@@ -215,8 +215,7 @@ class _Parser:
             raise self._error("expected the name of a feature", token.at)
         name = str(token.value)
         if name not in self._names:
-            hint = similar(name, sorted(self._names)).replace("it has", "there are", 1)
-            raise self._error(f"no feature is called {name!r}; {hint}", token.at)
+            raise self._error(no_such_feature(name, sorted(self._names)), token.at)
         self.used[name] = None
         return name
 

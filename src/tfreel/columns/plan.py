@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -314,6 +314,12 @@ def mismatch(name: str, record: int, expected: str, found: str) -> FeatureMismat
     )
     error.feature, error.expected, error.found = name, expected, found
     return error
+
+
+def no_such_feature(name: str, names: Iterable[str]) -> str:
+    """What to say where somebody named a feature that is none of these."""
+    hint = similar(name, list(names)).replace("it has", "there are", 1)
+    return f"no feature is called {name!r}; {hint}"
 
 
 def similar(name: str, names: list[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfreel.columns.parse import Features
+from tfreel.columns.plan import no_such_feature
 from tfreel.errors import FeatureError
 from tfreel.features.described import from_json, parts_of
 from tfreel.inference import InferredFeatures, infer_features
@@ -68,8 +69,7 @@ def asked_of(
     columns = list(columns)  # a generator can be gone through only once
     missing = [name for name in columns if name not in features and name not in lists]
     if missing:
-        there = ", ".join(map(repr, [*features, *lists]))
-        raise ValueError(f"no feature is called {missing[0]!r}; there are {there}")
+        raise ValueError(no_such_feature(missing[0], [*features, *lists]))
     return _only(features, columns), _only(lists, columns)
 
 

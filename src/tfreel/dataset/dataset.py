@@ -16,6 +16,7 @@ from tfreel import _core, markup
 from tfreel.columns.arrow_stream import arrow_reader
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
+from tfreel.columns.plan import no_such_feature
 from tfreel.dataset.arguments import plain, require_callable, whole, whole_or_none
 from tfreel.dataset.arrange import (
     Reorder,
@@ -454,7 +455,7 @@ class Dataset:
         node = self._node
         read = self.features if isinstance(node, (Rows, Streamed)) else None  # functions may make others
         if isinstance(pad, Mapping) and read and (unknown := set(pad) - set(read)):
-            raise ValueError(f"no feature is called {sorted(unknown)[0]!r}; there are {', '.join(read)}")
+            raise ValueError(no_such_feature(min(unknown), read))
         if isinstance(node, Rows):
             return self._of(Batches(node, size, drop_remainder, pad))
         if isinstance(node, Streamed) and node.batch_size is None:

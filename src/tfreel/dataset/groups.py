@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.columns.batch import SequenceBatch
+from tfreel.columns.plan import no_such_feature
 from tfreel.columns.strings import BytesColumn
 from tfreel.dataset.nodes import Node
 from tfreel.dataset.order import known, permutation
@@ -83,7 +84,7 @@ def _column(rows: Rows, name: str) -> npt.NDArray[Any]:
     if name not in features:  # it need not be among what the dataset gives
         features = infer_features(elements.records.files)
     if name not in features:
-        raise KeyError(f"no feature is called {name!r}; there are {', '.join(map(repr, features))}")
+        raise KeyError(no_such_feature(name, features))
     only = replace(elements, features={name: features[name]})
     size = known(rows.order)
     chunks = (

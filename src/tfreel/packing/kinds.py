@@ -69,19 +69,21 @@ class OptionError(TypeError, ValueError):
         option: Its name.
         kind: The kind of the source.
         known: The options that there are.
+        shared: Those of every kind, one of which may have been meant too.
     """
 
-    def __init__(self, option: str, kind: str, known: Sequence[str]) -> None:
-        super().__init__(option, kind, known)
-        self.option, self.kind, self.known = option, kind, known
+    def __init__(self, option: str, kind: str, known: Sequence[str], shared: Sequence[str] = ()) -> None:
+        super().__init__(option, kind, known, shared)
+        self.option, self.kind, self.known, self.shared = option, kind, known, shared
 
     def __str__(self) -> str:
-        return self.told({name: name for name in (self.option, *self.known)})
+        return self.told({name: name for name in (self.option, *self.known, *self.shared)})
 
     def told(self, spelled: Mapping[str, str]) -> str:
         """The same in words, with options as they are spelled elsewhere, and without those that are not."""
         known = [name for name in self.known if name in spelled]
-        close = difflib.get_close_matches(self.option, known, 1)
+        shared = [name for name in self.shared if name in spelled]
+        close = difflib.get_close_matches(self.option, [*known, *shared], 1)
         there = ", ".join(spelled[name] for name in known) or "none"
         hint = f"did you mean {spelled[close[0]]!r}?" if close else f"there are {there}"
         return f"{spelled[self.option]!r} is no option for the kind {self.kind!r}: {hint}"

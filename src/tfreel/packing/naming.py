@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from tfreel.columns.plan import similar
+from tfreel.columns.plan import no_such_feature
 
 Style: TypeAlias = Literal["tf", "simple"]
 
@@ -91,5 +91,4 @@ def require_feature(name: str, features: Iterable[str]) -> None:
     """
     names = list(features)
     if name not in names:
-        hint = similar(name, names).replace("it has", "there are", 1)
-        raise ValueError(f"no feature is called {name!r}; {hint}")
+        raise ValueError(no_such_feature(name, names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 from tfreel.compression import checked_level, codec_named
@@ -14,7 +15,7 @@ from tfreel.errors import TfreelError
 from tfreel.features.kinds import Feature
 from tfreel.packing.checking import Verify, check
 from tfreel.packing.grouping import check_grouping, grouping
-from tfreel.packing.kinds import open_source
+from tfreel.packing.kinds import OptionError, open_source
 from tfreel.packing.layout import SHARD_BYTES, Layout, Shard
 from tfreel.packing.manifest import features_of, manifest_of, split_reports
 from tfreel.packing.naming import Naming, Style
@@ -119,7 +120,11 @@ def pack(
     if checked_level(level) is not None and codec == "none":
         raise ValueError("level is of compression, and there is none: say compression too")
     naming = Naming(features, rename or {})
-    found = open_source(source, kind, options, follow_links=follow_links)
+    try:
+        found = open_source(source, kind, options, follow_links=follow_links)
+    except OptionError as error:
+        shared = [name for name, each in signature(pack).parameters.items() if each.kind is each.KEYWORD_ONLY]
+        raise OptionError(error.option, error.kind, error.known, shared) from None
     found.use(naming)
     path = place(out)
     plan = _plan(found, layout, options, stratify, group, naming, codec, level)

@@ -10,7 +10,7 @@ from tfreel import _core
 from tfreel.columns.arrow_stream import arrow_reader, field_of, stream_capsule
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
-from tfreel.columns.plan import similar
+from tfreel.columns.plan import no_such_feature
 from tfreel.dataset.asked import asked_of, told
 from tfreel.index.build import named_files
 from tfreel.index.sidecar import FileIndex
@@ -170,8 +170,7 @@ class Scan:
         names = [*self._question.features, *self._question.sequence_features]
         for i, name in enumerate(columns):
             if name not in names:
-                hint = similar(name, names).replace("it has", "there are", 1)
-                raise ValueError(f"no feature is called {name!r}; {hint}")
+                raise ValueError(no_such_feature(name, names))
             if name in columns[:i]:
                 raise ValueError(f"column {name!r} is asked for twice")
         return replace(self, _question=replace(self._question, columns=tuple(columns)))

@@ -95,8 +95,9 @@ def _not_regular(path: str, mode: int) -> OSError:
     if stat.S_ISDIR(mode):
         return IsADirectoryError(
             errno.EISDIR,
-            "is a directory; name its files, as in"
-            f" {display(os.path.join(glob.escape(path), '*.tfrecord'))!r}",
+            "is a directory without a dataset.json: name its TFRecord files, as in"
+            f" {display(os.path.join(glob.escape(path), '*.tfrecord'))!r}, or turn its pictures or tables"
+            " into a data set with tfreel pack",
             display(path),
         )
     what = _TYPES.get(stat.S_IFMT(mode), "not a regular file")

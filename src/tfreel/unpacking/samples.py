@@ -13,7 +13,7 @@ from typing import Any
 
 from tfreel.columns.batch import Batch
 from tfreel.columns.flat import flat_values
-from tfreel.columns.plan import similar
+from tfreel.columns.plan import no_such_feature
 from tfreel.inference.profile import FeatureProfile
 from tfreel.unpacking.lines import members_of
 from tfreel.unpacking.media import Media, holds_images, holds_media, holds_pixels, media_of
@@ -150,8 +150,7 @@ def _chosen(columns: dict[str, Column], name: str | None, option: str) -> Column
     if name is None:
         return None
     if name not in columns:
-        hint = similar(name, list(columns)).replace("it has", "there are", 1)
-        raise ValueError(f"{option}: no feature is called {name!r}; {hint}")
+        raise ValueError(f"{option}: {no_such_feature(name, columns)}")
     if not columns[name].single:
         raise ValueError(f"{option}: feature {name!r} does not hold one value in each record")
     if option == "column" and not columns[name].is_bytes:

@@ -13,7 +13,7 @@ from tfreel.columns.batch import Column as Values
 from tfreel.columns.flat import FlatValues, flat_values
 from tfreel.columns.objects import holds_rows
 from tfreel.columns.parse import Features, parse_flat, relocate
-from tfreel.columns.plan import similar
+from tfreel.columns.plan import no_such_feature
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import as_rows
 from tfreel.dataset.columnar import as_features
@@ -77,8 +77,7 @@ class Schema:
         """
         for name in names:
             if name not in self.columns:
-                hint = similar(name, list(self.columns)).replace("it has", "there are", 1)
-                raise ValueError(f"no feature is called {name!r}; {hint}")
+                raise ValueError(no_such_feature(name, self.columns))
         return replace(
             self,
             features={name: self.features[name] for name in names if name in self.features},

@@ -165,13 +165,12 @@ def selected(schema: Any, columns: tuple[str, ...] | None) -> Any:
     """
     if columns is None:
         return schema
-    from tfreel.columns.plan import similar
+    from tfreel.columns.plan import no_such_feature
 
     known = {field.name: field for field in schema.fields}
     for name in columns:
         if name not in known:
-            hint = similar(name, list(known)).replace("it has", "there are", 1)
-            raise ValueError(f"no feature is called {name!r}; {hint}")
+            raise ValueError(no_such_feature(name, known))
     return T.StructType([known[name] for name in columns])
 
 
