@@ -66,7 +66,7 @@ def command(
     """Join files, and slice, sample, re-shard or recompress them.
 
     The records of all PATHS, in order, are written to one file, to standard output, or to a set of shards.
-    They are copied as they are, and checked on the way. How the input is compressed is told from its content.
+    They are copied unchanged, and checked on the way. Compressed input is recognised by its content.
     """
     import tfreel
     from tfreel.cli.progress import Progress

@@ -43,10 +43,10 @@ _KEYS = {
 @format_options
 @quiet_option
 def command(paths: list[str], verify: bool, total: bool, output_format: Format | None, quiet: bool) -> int:
-    """Count the records of each file, and of all.
+    """Count the records in each file, and in total.
 
-    Every checksum is checked on the way. A damaged file is counted up to its first fault; the files after
-    it are counted too.
+    Checks every checksum on the way. A damaged file is counted up to its first fault; the files after it
+    are counted too.
     """
     from tfreel.cli.output import Rows, is_terminal
     from tfreel.cli.progress import Progress

@@ -20,15 +20,16 @@ _LINE_COLUMNS = 78
 @click.command(
     cls=Command,
     examples=("tfreel demo", "tfreel demo --force /tmp/tfreel-demo"),
-    bad="Something did not turn out as it has to.",
+    bad="Something did not turn out as it should.",
 )
 @click.argument("directory", type=click.Path(file_okay=False), default="tfreel-demo")
 @force_option
 def command(directory: str, force: bool) -> int:
-    """Draw pictures, pack, verify, train, resume, repair: watch it all.
+    """Watch it all work: draw pictures, pack, verify, train, resume, repair.
 
-    It takes some seconds, needs nothing but tfreel, and shows every command before it runs it. All is made in
-    DIRECTORY, tfreel-demo by default; --force replaces what an earlier demo made there, and nothing else.
+    It takes a few seconds, needs nothing but tfreel, and shows every command before running it. Everything
+    goes into DIRECTORY, tfreel-demo by default; --force replaces what an earlier demo made there, and nothing
+    else.
     """
     from tfreel.demo.place import Place
     from tfreel.demo.story import tell

@@ -38,8 +38,8 @@ _KEYS = {
 )
 @click.argument("a", type=PATH)
 @click.argument("b", type=PATH)
-@click.option("--unordered", is_flag=True, help="Compare them as sets: which records, but not where.")
-@click.option("--exact", is_flag=True, help="Compare bytes, also of Examples with the same features.")
+@click.option("--unordered", is_flag=True, help="Compare them as sets: ignore the order of records.")
+@click.option("--exact", is_flag=True, help="Compare bytes, even where Examples have the same features.")
 @click.option(
     "-n",
     "limit",
@@ -64,11 +64,11 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Show in which records and features A and B differ.
+    """Show which records and features differ between A and B.
 
-    A and B are files, quoted patterns or folders; how they are sharded and compressed does not count, nor
-    does the order of the features in an Example. A record that was put in or taken out is found by its
-    content. Exits with 0 if nothing differs, with 1 if something does.
+    A and B are files, quoted patterns or folders. Sharding and compression do not matter, nor does the order
+    of the features in an Example. Inserted and deleted records are recognised by their content. Exits with 0
+    if nothing differs, and with 1 if something does.
     """
     from tfreel import profile
     from tfreel.cli.failures import tell_passed_over

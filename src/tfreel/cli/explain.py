@@ -46,14 +46,14 @@ _KEYS = {
 @paths_argument
 @click.option("--features", "spec", type=PATH, metavar="FILE", help="A Python file with a dict of features.")
 @click.option(
-    "--tf", "tf_spec", type=PATH, metavar="FILE", help="The same; what to change is said as TensorFlow code."
+    "--tf", "tf_spec", type=PATH, metavar="FILE", help="The same, but fixes are shown as TensorFlow code."
 )
-@click.option("--like", type=PATH, metavar="DATA", help="The features that other data has.")
-@click.option("--name", metavar="NAME", help="What the dict is called, if the file has several.")
+@click.option("--like", type=PATH, metavar="DATA", help="Take the features of other data.")
+@click.option("--name", metavar="NAME", help="The name of the dict, if the file has several.")
 @click.option(
     "--run",
     is_flag=True,
-    help="Run the Python file, in place of only reading it; with --tf, tensorflow means tfreel.tf there.",
+    help="Run the Python file instead of only reading it; with --tf, its tensorflow is tfreel.tf.",
 )
 @sample_option
 @all_option
@@ -73,12 +73,12 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Tell whether records parse with given features, and if not, why.
+    """Find out whether records parse with given features, and if not, why.
 
-    For each feature: whether it parses, what is wrong and in how many records, the first of them, what there
-    is instead, and which name may be meant. Then what to ask for, so that all of it parses.
+    For each feature, it shows whether it parses, what is wrong, in how many records and in which one first,
+    what is there instead, and which name you may have meant. It ends with features that do parse.
 
-    The features are a dict in a Python file, which may be a whole program: it is read, not run.
+    The features are a dict in a Python file. This may be a whole program: it is read, not run.
     """
     from tfreel import profile
     from tfreel.cli.failures import tell_passed_over

@@ -32,11 +32,11 @@ _KEYS = {
 )
 @paths_argument
 @click.option("--strong", is_flag=True, help="Hash every byte, not just lengths and stored checksums.")
-@click.option("--each", is_flag=True, help="One for every file, in place of one for all.")
+@click.option("--each", is_flag=True, help="Print one for every file, instead of one for all.")
 @click.option(
     "--verify/--no-verify",
     default=True,
-    help="Check every payload; without, checksums and indexes beside files are believed.",
+    help="Check every payload; otherwise trust stored checksums and index files.",
 )
 @threads_option
 @format_options
@@ -50,10 +50,10 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Print a fingerprint of all records, the same in any order.
+    """Print a fingerprint of all records, whatever their order.
 
-    Two sets with the same records have the same fingerprint, however they are sharded and compressed. Where
-    the fingerprints differ, so do the records.
+    Two sets with the same records have the same fingerprint, however they are sharded and compressed. If the
+    fingerprints differ, so do the records.
     """
     from tfreel import profile
     from tfreel.cli.output import Rows, chosen_format, is_terminal

@@ -41,10 +41,10 @@ _KEYS = {
     default=5,
     show_default=True,
     metavar="N",
-    help="How many, of all files together.",
+    help="How many records to show, over all files.",
 )
 @click.option("--columns", metavar="A,B", callback=parse_names, help="Only these features, in this order.")
-@click.option("--full", is_flag=True, help="Cut no text and no list short; in JSON, add all bytes as base64.")
+@click.option("--full", is_flag=True, help="Shorten no text and no list; in JSON, add all bytes as base64.")
 @format_options
 def command(
     paths: list[str], count: int, columns: list[str] | None, full: bool, output_format: Format | None

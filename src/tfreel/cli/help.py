@@ -12,7 +12,7 @@ EXIT_CODES = {
     "0": "All is well.",
     "1": "The data is bad: damaged, cut off, or not what its index or manifest says.",
     "2": "Wrong usage, or the system refused: a missing file, no permission, a full disk.",
-    "130": "Interrupted. (143: terminated; 141: nobody reads the output any more.)",
+    "130": "Interrupted. (143: terminated; 141: the reader of the output went away.)",
 }
 
 

@@ -50,7 +50,7 @@ _DAMAGED = "the files are damaged; tfreel verify says where"
     "--count/--no-count",
     "counted",
     default=True,
-    help="Read all of every file that has no index, to count its records.",
+    help="Count the records of files without an index, by reading all of them.",
 )
 @sample_option
 @all_option
@@ -69,8 +69,8 @@ def command(
 ) -> int:
     """Summarise files, records and features.
 
-    Records are counted, and checked on the way, where no index tells how many there are. Features are found
-    out by looking at some records, as tfreel schema does.
+    Files without an index are read to count their records, and checked on the way. Features are inferred from
+    a sample of records, as in tfreel schema.
     """
     from tfreel.cli.facts import gather
     from tfreel.cli.failures import tell

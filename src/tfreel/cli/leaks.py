@@ -54,10 +54,10 @@ _WORDS = {"record": "the same record", "value": "the same value", "near": "looks
     default=8,
     show_default=True,
     metavar="N",
-    help="In how many of 128 bits the hashes of pictures may differ that look the same.",
+    help="How many of 128 bits may differ between the hashes of pictures that look the same.",
 )
 @click.option("--near/--no-near", default=True, help="Look for pictures that look the same.")
-@click.option("--within", is_flag=True, help="What one set has twice is a leak, too.")
+@click.option("--within", is_flag=True, help="Count duplicates within a set as leaks too.")
 @click.option(
     "-n",
     "limit",
@@ -85,9 +85,9 @@ def command(
 ) -> int:
     """Find records and pictures that are in more than one set.
 
-    Each of SETS is a file, a quoted pattern or a folder. Of one folder that tfreel packed, the splits are the
-    sets. One set alone is searched for what it has twice. Found are records that are the same, pictures with
-    the same bytes, and pictures that look the same, in another size, quality or format.
+    Each of SETS is a file, a quoted pattern or a folder. If you name just one folder that tfreel packed, its
+    splits are the sets; any other single set is searched for duplicates. It finds equal records, pictures
+    with the same bytes, and pictures that look the same in another size, quality or format.
     """
     source = click.get_current_context().get_parameter_source("distance")
     if not near and source is ParameterSource.COMMANDLINE:

@@ -30,33 +30,33 @@ def parse_names(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 paths_argument = click.argument("paths", nargs=-1, required=True, type=PATH, callback=_without_sidecars)
 quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="No progress and no summary on standard error."
+    "-q", "--quiet", is_flag=True, help="Show no progress and no summary on standard error."
 )
-force_option = click.option("-f", "--force", is_flag=True, help="Replace what exists.")
+force_option = click.option("-f", "--force", is_flag=True, help="Replace what already exists.")
 on_corrupt_option = click.option(
     "--on-corrupt",
     type=click.Choice(["raise", "tail", "skip"]),
     default="raise",
     show_default=True,
-    help="At damage: stop; stop unless the file was just cut off; or read past it.",
+    help="On damage: stop (raise), stop unless only the end is cut off (tail), or read past it (skip).",
 )
 compression_option = click.option(
     "--compression",
     type=click.Choice(["gzip", "zlib", "none"]),
-    help="Compression of the output; by default told from its suffix (.gz, .zlib).",
+    help="Compression of the output; by default decided by its suffix (.gz, .zlib).",
 )
 threads_option = click.option(
     "--threads",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Files read at the same time; all processors by default.",
+    help="How many files to read at the same time; one per processor by default.",
 )
 engine_option = click.option(
     "--engine",
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Where the work is done: by threads here, or on a Ray cluster (RAY_ADDRESS) that sees the files.",
+    help="Where to do the work: in threads here, or on a Ray cluster (RAY_ADDRESS) that can see the files.",
 )
 level_option = click.option(
     "--level",
@@ -70,7 +70,7 @@ sample_option = click.option(
     "--sample",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"How many records to look at, {_SAMPLE_RECORDS:,} by default: the first ones of each file.",
+    help=f"How many records to look at, {_SAMPLE_RECORDS:,} by default: the first of each file.",
 )
 all_option = click.option("--all", "everything", is_flag=True, help="Look at all records.")
 
@@ -175,9 +175,11 @@ def shard_options(function: Function) -> Function:
             "shard_bytes",
             type=parse_size,
             metavar="SIZE",
-            help="Size of a file, about; 256MB by default.",
+            help="Approximate size of each file; 256MB by default.",
         ),
-        click.option("--shards", type=click.IntRange(1, 99_999), metavar="N", help="Files of each split."),
+        click.option(
+            "--shards", type=click.IntRange(1, 99_999), metavar="N", help="Number of files per split."
+        ),
     ):
         function = option(function)
     return function

@@ -36,16 +36,16 @@ from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 )
 @click.argument("source", type=PATH)
 @click.argument("out", type=PATH)
-@click.option("--kind", help="What SOURCE is, if it cannot be told.")
+@click.option("--kind", help="What SOURCE is, if it is not recognised.")
 @click.option(
     "--split",
     type=parse_fractions,
     metavar="NAME=FRACTION,…",
-    help="Fractions of splits, as in train=0.8,val=0.2.",
+    help="The fraction of each split, as in train=0.8,val=0.2.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of splits and order.")
-@click.option("--stratify", metavar="label|FEATURE", help="Every split gets its share of each class.")
-@click.option("--group", metavar="FEATURE|regex:…", help="Items of a group go to the same split.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for splits and order.")
+@click.option("--stratify", metavar="label|FEATURE", help="Give every split its share of each class.")
+@click.option("--group", metavar="FEATURE|regex:…", help="Keep the items of a group in the same split.")
 @click.option("--shuffle/--no-shuffle", default=True, help="Put records into random order (the default).")
 @shard_options
 @click.option(
@@ -53,13 +53,15 @@ from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
     type=click.Choice(["tf", "simple"]),
     default="tf",
     show_default=True,
-    help="Names: image/encoded, image/class/label, … or image, label, …",
+    help="Names of features: image/encoded, image/class/label, … (tf) or image, label, … (simple).",
 )
 @click.option("--rename", type=parse_renames, metavar="OLD=NEW,…", help="New names for some features.")
-@click.option("--labels", metavar="HOW", help="folder, name:apple,orange, regex:(.*)_ or a CSV table.")
+@click.option(
+    "--labels", metavar="HOW", help="Source of labels: folder, name:apple,orange, regex:(.*)_ or a CSV table."
+)
 @click.option("--label", metavar="NAME", help="The feature or column that holds the class.")
 @click.option(
-    "--leave", callback=parse_names, metavar="EXT,…", help="Files to leave out of samples in tar archives."
+    "--leave", callback=parse_names, metavar="EXT,…", help="For WebDataset: extensions to leave out."
 )
 @click.option(
     "--classes",
@@ -72,47 +74,58 @@ from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 @click.option("--to", type=click.Choice(["jpeg", "png", "webp"]), help="Encode pictures again.")
 @click.option("--quality", type=click.IntRange(1, 100), help="Quality of JPEG and WebP.")
 @click.option("--mode", type=click.Choice(["rgb", "gray", "keep"]), help="Colours of pictures.")
-@click.option("--orient", is_flag=True, default=None, help="Turn pictures as their EXIF tag says.")
+@click.option("--orient", is_flag=True, default=None, help="Turn pictures upright, as their EXIF tag says.")
 @click.option(
     "--task", type=click.Choice(["detection", "segmentation"]), help="For VOC: pack boxes or masks."
 )
 @click.option(
-    "--masks", type=click.Choice(["ids", "keep"]), help="For VOC: masks as class ids, or as they are."
+    "--masks", type=click.Choice(["ids", "keep"]), help="For VOC: store masks as class ids, or unchanged."
 )
 @click.option("--instance-masks", is_flag=True, default=None, help="For COCO: a mask for each object.")
-@click.option("--clip", is_flag=True, default=None, help="Cut boxes off at the edge of the picture.")
-@click.option("--columns", callback=parse_names, metavar="A,B,…", help="Of a table: take only these.")
+@click.option("--clip", is_flag=True, default=None, help="Clip boxes to the edge of the picture.")
+@click.option("--columns", callback=parse_names, metavar="A,B,…", help="For tables: use only these columns.")
 @click.option(
     "--types",
     type=parse_renames,
     metavar="COLUMN=TYPE,…",
-    help="Types of columns of a CSV: int64, float32, bytes.",
+    help="For CSV: types of columns: int64, float32, bytes.",
 )
 @click.option(
     "--embed",
     type=parse_renames,
     metavar="NEW=COLUMN,…",
-    help="New features with the files that a column names.",
+    help="Add features with the content of the files that a column names.",
 )
-@click.option("--root", type=PATH, help="The folder that those names start from.")
-@click.option("--delimiter", help="Delimiter of a CSV, if it cannot be told.")
-@click.option("--header/--no-header", default=None, help="Whether a CSV has one (the default).")
+@click.option("--root", type=PATH, help="The folder that those file names are relative to.")
+@click.option("--delimiter", help="For CSV: the delimiter, if it is not recognised.")
+@click.option("--header/--no-header", default=None, help="For CSV: whether there is a header (the default).")
 @click.option(
-    "--missing", callback=parse_names, metavar="NA,…", help="Words in a CSV that stand for no value."
+    "--missing", callback=parse_names, metavar="NA,…", help="For CSV: words that mean a missing value."
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Number of threads; all processors by default."
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of threads; one per processor by default.",
 )
 @engine_option
-@click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True)
+@click.option(
+    "--on-error",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="What to do with an item that cannot be packed; skipped ones are listed in rejects.jsonl.",
+)
 @click.option(
     "--verify",
     type=click.Choice(["sample", "all", "none"]),
     default="sample",
     show_default=True,
-    help="Read back what was written, and make a sample of records, or all, anew to compare.",
+    help="Read back what was written, and compare a sample of the records, or all, with the source.",
 )
-@click.option("--durable/--no-durable", default=True, help="Wait until all is on the disk (the default).")
+@click.option(
+    "--durable/--no-durable", default=True, help="Wait until everything is on the disk (the default)."
+)
 @click.option("--follow-links", is_flag=True, help="Follow symbolic links in folders.")
 @force_option
 @format_options
@@ -120,10 +133,10 @@ from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 def command(source: str, out: str, output_format: Any, quiet: bool, **options: Any) -> int:
     """Convert SOURCE into a TFRecord dataset in the folder OUT.
 
-    SOURCE is a folder of pictures with a folder for each class, a data set of Pascal VOC, COCO or YOLO (or
-    one of these in a zip or tar archive), a table (CSV, JSON lines, Parquet, Arrow, NumPy), or one of the
-    other kinds of docs/pack.md. Nothing appears in OUT before all of it is complete. If it is interrupted,
-    the same command resumes where it stopped.
+    SOURCE is a folder of pictures with one folder per class, a Pascal VOC, COCO or YOLO data set (any of
+    these may be in a zip or tar archive), a table (CSV, JSON lines, Parquet, Arrow, NumPy), or another kind
+    that docs/pack.md lists. Nothing appears in OUT before everything is complete. If it is interrupted, the
+    same command resumes where it stopped.
     """
     import tfreel
     from tfreel.cli.packing_bar import PackingBar

@@ -37,7 +37,7 @@ _KEYS = {
         "tfreel repair broken.tfrecord sound.tfrecord",
         "tfreel repair 'broken-*.tfrecord' whole.tfrecord.gz",
     ),
-    bad="The source was damaged. The new file is sound, but something is not in it.",
+    bad="The source was damaged. The new file is sound, but something is missing from it.",
 )
 @click.argument("src", type=PATH)
 @click.argument("dst", type=PATH)
@@ -55,9 +55,9 @@ def command(
     output_format: Format | None,
     quiet: bool,
 ) -> int:
-    """Save every sound record of SRC in a new file, DST.
+    """Save every sound record of SRC to a new file, DST.
 
-    What was lost is listed in a ledger beside it, DST.lost.jsonl. SRC is not touched.
+    A ledger beside it, DST.lost.jsonl, lists what was lost. SRC is not touched.
     """
     import tfreel
     from tfreel.cli.progress import Progress

@@ -48,9 +48,11 @@ _KEYS = {
     "--json",
     "language",
     flag_value="json",
-    help="Print a JSON object, a schema for tfreel validate (in a pipe the default, in one line).",
+    help="Print JSON, a schema for tfreel validate (the default in a pipe, on one line).",
 )
-@click.option("--pbtxt", "language", flag_value="pbtxt", help="Print a schema of tf.Metadata, as text.")
+@click.option(
+    "--pbtxt", "language", flag_value="pbtxt", help="Print a schema for TensorFlow Metadata, as text."
+)
 @click.option("--masks", is_flag=True, help="Decode label masks, for a rule about their class ids.")
 @sample_option
 @all_option
@@ -65,11 +67,11 @@ def command(
 ) -> int:
     """Print the features of Examples, as code or JSON.
 
-    Looks at some records, and finds out the kind and number of values of every feature, and what bytes are:
-    images, text, tensors, raw pixels. Where records disagree, a comment says so and names one; in a pipe it
-    is also said on standard error.
+    Looks at a sample of records to find the kind and number of values of every feature, and what bytes
+    are: images, text, tensors, raw pixels. If records disagree, a comment says so and names one; in a pipe,
+    standard error says so too.
 
-    JSON also has rules, made of what is likely to hold for other records too. Edit them, and hold other data
+    The JSON also has rules, for what is likely to hold for other records too. Edit them, and check other data
     against them with tfreel validate.
     """
     from tfreel.cli.failures import tell

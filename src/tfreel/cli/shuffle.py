@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 def command(paths: list[str], seed: int, quiet: bool, **where: Any) -> int:
     """Write all records in random order.
 
-    The order is exact, over all records of all PATHS, and the same on every machine: that of
-    tfreel.Dataset(PATHS).shuffle(SEED). No more than a few records are in memory at any time. To train on
-    shuffled data, nothing has to be written: a Dataset shuffles as it reads.
+    This is an exact shuffle of all records of all PATHS. The order is the same on every machine: that of
+    tfreel.Dataset(PATHS).shuffle(SEED). Only a few records are in memory at any time. To train on shuffled
+    data you need not write any: a Dataset shuffles as it reads.
     """
     from tfreel.cli.progress import Progress
     from tfreel.index.build import named_files

@@ -47,11 +47,11 @@ from tfreel.cli.packed import SPLIT_KEYS, print_splits, tell_summary
 @format_options
 @quiet_option
 def command(paths: list[str], out: str, output_format: Any, quiet: bool, **options: Any) -> int:
-    """Deal the records of PATHS out to splits, in the folder OUT.
+    """Divide the records of PATHS into splits, in the folder OUT.
 
-    Records stay as they are, and in their order. Every split is exact by count; with --by about so, since a
-    group goes where the hash of its value puts it. OUT is a dataset as tfreel pack makes one. To train on
-    splits, nothing has to be written: Dataset.split is a view.
+    Records keep their bytes and their order. Every split is exact by count; with --by only about so, since a
+    group goes where the hash of its value puts it. OUT is a dataset like those of tfreel pack. To train on
+    splits you need not write any: Dataset.split is a view.
     """
     import tfreel
     from tfreel.cli.packing_bar import PackingBar

@@ -40,19 +40,19 @@ _HINTS = {
     bad="A file is damaged. With raise there is no answer; with tail and skip it lacks what was lost.",
 )
 @click.argument("query")
-@click.option("--bytes", "as_bytes", is_flag=True, help="Take nothing for text: all bytes are BLOB.")
+@click.option("--bytes", "as_bytes", is_flag=True, help="Treat nothing as text: all bytes are BLOB.")
 @click.option(
     "--external",
     is_flag=True,
-    help="Let the query read and write other files too, in any statement, as in COPY … TO 'a.parquet'.",
+    help="Allow any statement, and other files to read and write, as in COPY … TO 'a.parquet'.",
 )
 @on_corrupt_option
 @format_options
 def command(query: str, as_bytes: bool, external: bool, on_corrupt: Any, output_format: Format | None) -> int:
     """Ask a question in SQL, with files as tables.
 
-    A file, glob, shard pattern or folder in single quotes is a table, with a column for each feature. What
-    the query does not need is not decoded. DuckDB answers it: pip install 'tfreel[duckdb]'.
+    A file, glob, shard pattern or folder in single quotes is a table, with a column for each feature. Only
+    what the query needs is decoded. It needs DuckDB: pip install 'tfreel[duckdb]'.
     """
     import tfreel
     from tfreel.adapters.duckdb import Reading, prepare

@@ -48,9 +48,9 @@ _MOST_GROUPS = 20  # in a table
     bad="A file is damaged, or holds other records than Examples.",
 )
 @paths_argument
-@click.option("--by", metavar="FEATURE", help="Also for each value of this feature.")
+@click.option("--by", metavar="FEATURE", help="Also show them for each value of this feature.")
 @click.option("--columns", metavar="A,B", callback=parse_names, help="Only these features.")
-@click.option("--html", metavar="FILE", help="Also write a page with charts, which needs nothing else.")
+@click.option("--html", metavar="FILE", help="Also write a self-contained page with charts.")
 @force_option
 @on_corrupt_option
 @threads_option
@@ -71,8 +71,8 @@ def command(
 ) -> int:
     """Show how the values of each feature are distributed.
 
-    One pass over all records: how many have the feature, ends, mean, quantiles, different and most common
-    values, what bytes are, sizes of images, and how much of the files each feature takes.
+    In one pass over all records: how many have the feature, its range, mean, quantiles, distinct and most
+    common values, what bytes are, sizes of images, and how much space each feature takes.
     """
     import tfreel
     from tfreel.cli.output import print_found

@@ -39,7 +39,7 @@ _KINDS = ("folder", "csv", "tsv", "jsonl", "parquet", "arrow", "feather", "webda
 @click.option(
     "--to",
     type=click.Choice(_KINDS),
-    help="What to write; by default told from the suffix of OUT, and a folder without one.",
+    help="What to write; by default decided by the suffix of OUT. Without a suffix, it is a folder.",
 )
 @click.option("--columns", metavar="A,B", callback=parse_names, help="Only these features, in this order.")
 @click.option(
@@ -56,7 +56,7 @@ _KINDS = ("folder", "csv", "tsv", "jsonl", "parquet", "arrow", "feather", "webda
     type=click.Choice(["base64", "drop"]),
     default="base64",
     show_default=True,
-    help="What becomes of bytes that are no text in CSV and JSON.",
+    help="What to do in CSV and JSON with bytes that are not text.",
 )
 @on_corrupt_option
 @force_option
@@ -64,9 +64,9 @@ _KINDS = ("folder", "csv", "tsv", "jsonl", "parquet", "arrow", "feather", "webda
 def command(paths: list[str], out: str, quiet: bool, **options: Any) -> int:
     """Write records as ordinary files: images, CSV, JSON, Parquet.
 
-    A folder gets one file for each record, in a sub-folder for each class, and metadata.jsonl with all that
-    is no file. Other kinds of output are one file: .csv, .tsv, .jsonl, .parquet, .arrow, .feather, .npz,
-    .npy, and .tar for WebDataset. The output appears when it is whole, or not at all.
+    A folder gets one file per record, in one sub-folder per class, and metadata.jsonl for everything else.
+    Other kinds of output are a single file: .csv, .tsv, .jsonl, .parquet, .arrow, .feather, .npz, .npy, and
+    .tar for WebDataset. The output appears once it is complete, or not at all.
     """
     import tfreel
     from tfreel.cli.progress import Progress

@@ -42,9 +42,13 @@ _KEYS = {
     bad="A rule is broken, parts differ too much, or a file is damaged.",
 )
 @paths_argument
-@click.option("--schema", "schema_path", type=PATH, metavar="FILE", help="JSON of tfreel schema, or .pbtxt.")
-@click.option("--environment", metavar="NAME", help="Of a schema of tf.Metadata, which environment is meant.")
-@click.option("--against", type=PATH, metavar="DATA", help="Other data, which this should be like.")
+@click.option(
+    "--schema", "schema_path", type=PATH, metavar="FILE", help="JSON from tfreel schema, or .pbtxt."
+)
+@click.option(
+    "--environment", metavar="NAME", help="Which environment of a TensorFlow Metadata schema to use."
+)
+@click.option("--against", type=PATH, metavar="DATA", help="Other data that this should resemble.")
 @click.option("--splits", is_flag=True, help="Compare the splits of a packed data set with the first one.")
 @click.option("--shards", is_flag=True, help="Compare each file with all of them together.")
 @click.option(
@@ -53,7 +57,7 @@ _KEYS = {
     default=0.1,
     show_default=True,
     metavar="0-1",
-    help="How far parts may be from each other; small ones further, by what chance makes of so few records.",
+    help="How far apart parts may be; small parts may differ more, as chance allows for so few records.",
 )
 @click.option("--masks/--no-masks", default=True, help="Decode masks that have a rule for class ids.")
 @click.option(
@@ -83,9 +87,9 @@ def command(
 ) -> int:
     """Check data against a schema, or against other data.
 
-    With --schema, every record is checked: presence, kinds, shapes, ranges, allowed values, formats and sizes
-    of images, class ids of masks. With --against, --splits or --shards, parts are compared: how often each
-    feature is there, how many values it has, and how these are distributed.
+    --schema checks every record: presence, kinds, shapes, ranges, allowed values, formats and sizes of
+    images, class ids of masks. --against, --splits and --shards compare parts: how often each feature is
+    present, how many values it has, and how these are distributed.
     """
     from tfreel import profile
     from tfreel.cli.output import chosen_format

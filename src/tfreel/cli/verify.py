@@ -42,7 +42,7 @@ def command(
 ) -> int:
     """Check every byte and list every fault.
 
-    Reads past all damage, so that one run finds it all. Of compressed files, the container is checked too.
+    Reads past all damage, so one run finds every fault. In compressed files, the container is checked too.
     """
     import tfreel
     from tfreel.cli.output import chosen_format, print_json

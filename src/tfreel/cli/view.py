@@ -30,18 +30,18 @@ from tfreel.cli.options import paths_argument
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen on. With any but the default, others on the network can reach it, if they"
-    " have the link.",
+    help="The address to listen on. With any other than the default, others on the network who have the"
+    " link can reach it.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @click.option(
-    "--lang", type=click.Choice(["en", "zh"]), help="Language of the page; that of the browser by default."
+    "--lang", type=click.Choice(["en", "zh"]), help="Language of the page; the browser's by default."
 )
 def command(paths: list[str], port: int, host: str, browser: bool, lang: Any) -> int:
     """Show records in the browser: pictures, boxes, masks, text, numbers.
 
-    Serves a page on this machine until Ctrl-C, and prints its link, which works once. Damaged files are shown
-    too. It needs starlette and uvicorn: pip install "tfreel[view]".
+    Serves a page on this machine until you press Ctrl-C, and prints a link to it, which works once. It shows
+    damaged files too. It needs starlette and uvicorn: pip install "tfreel[view]".
     """
     from tfreel.cli.failures import tell
     from tfreel.cli.output import print_text
