@@ -123,12 +123,12 @@ def test_bad_data_is_exit_code_1_and_names_the_way_out(photos: Path, tmp_path: P
         (["a.tfrecord", "out", "--label", "nope"], "no feature is called 'nope'; there are 'x'"),
         (
             ["photos", "out", "--label", "x"],
-            "'--label' is no option for the kind 'images': did you mean '--l",
+            "'--label' is not an option for the kind 'images': did you mean '--l",
         ),
         (["photos", "out", "--task", "detection"], "there are --store, --resize, --to, --quality, --mode"),
         (
             ["people.csv", "out", "--resize", "8x8"],
-            "'--resize' is no option for the kind 'csv': there are --",
+            "'--resize' is not an option for the kind 'csv': there are --",
         ),
         (["photos", "out", "--kind", "csv"], "is a folder or an archive, and a source of the kind 'csv' is"),
         (["people.csv", "out", "--kind", "table"], "a source of the kind 'table' is an object in Python"),
@@ -200,7 +200,7 @@ def test_nothing_is_replaced_without_force(photos: Path, tmp_path: Path) -> None
     assert run(photos, tmp_path / "out").exit_code == 0
     refused = run(photos, tmp_path / "out")
     assert refused.exit_code == 2
-    assert "holds a data set already; --force replaces it" in refused.stderr
+    assert "already holds a data set; --force replaces it" in refused.stderr
     assert run(photos, tmp_path / "out", "--force").exit_code == 0
 
 

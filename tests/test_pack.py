@@ -609,13 +609,13 @@ def test_splits_that_are_no_fractions_by_name_are_refused(
 
 def test_an_unknown_option_is_named_with_the_one_that_was_meant(photos: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        TypeError, match=r"'label' is no option for the kind 'images': did you mean 'labels'\?"
+        TypeError, match=r"'label' is not an option for the kind 'images': did you mean 'labels'\?"
     ):
         tfreel.pack(photos, tmp_path / "out", label="folder")
-    with pytest.raises(TypeError, match=r"'feature' is no option .*: did you mean 'features'\?"):
+    with pytest.raises(TypeError, match=r"'feature' is not an option .*: did you mean 'features'\?"):
         tfreel.pack(photos, tmp_path / "out", feature="simple")
     with pytest.raises(
-        ValueError, match="'task' is no option for the kind 'images': there are store,"
+        ValueError, match="'task' is not an option for the kind 'images': there are store,"
     ) as caught:
         tfreel.pack(photos, tmp_path / "out", task="detection")
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

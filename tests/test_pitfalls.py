@@ -52,7 +52,7 @@ def test_an_array_in_a_list_of_bytes_is_told_how_to_become_bytes() -> None:
     text = said(TypeError, lambda: tfreel.BytesList(value=[PIXELS]))
     assert text == (
         "expected bytes, ndarray found; array.tobytes() gives its bytes without its shape, "
-        "tfreel.images.encode(array) a PNG"
+        "tfreel.images.encode(array) gives a PNG"
     )
 
 

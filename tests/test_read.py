@@ -126,7 +126,9 @@ def test_missing_file_and_empty_glob_are_named(tmp_path: Path) -> None:
         tfreel.read("nothing-*")
     with pytest.raises(FileNotFoundError, match="no such file: 'nothing'"):
         tfreel.read("nothing")
-    with pytest.raises(FileNotFoundError, match="there is no directory 'no/where'"):
+    with pytest.raises(FileNotFoundError, match="no such directory: 'nothing/'"):
+        tfreel.read("nothing/")
+    with pytest.raises(FileNotFoundError, match="no such file: there is no directory 'no/where'"):
         tfreel.read("no/where/a.tfrecord")
 
 

@@ -239,7 +239,7 @@ def test_a_png_given_to_the_decoder_of_jpegs_is_named_once_where_that_was_done()
 
     (told,) = _warned(call)
     assert told.startswith(__file__)
-    assert "these bytes are a PNG, decoded as such" in told
+    assert "these bytes are a PNG, and decoded as one" in told
 
 
 @pytest.mark.parametrize("decode", ["decode_png", "decode_image"])

@@ -107,7 +107,7 @@ def test_the_end_of_the_data_tells_of_repeat_in_a_session() -> None:
 
 def test_a_picture_opened_as_text_is_told_to_be_binary() -> None:
     put(Path(), {"a.jpg": jpeg()})
-    with pytest.raises(UnicodeDecodeError, match='a file that is no text is read with mode "rb"'):
+    with pytest.raises(UnicodeDecodeError, match='read a file that is not text with mode "rb"'):
         tf.io.gfile.GFile("a.jpg", "r").read()
 
 

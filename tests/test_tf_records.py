@@ -114,7 +114,7 @@ def test_a_second_writer_of_a_path_takes_the_place_of_one_left_open() -> None:
 
 
 def test_folders_are_not_made() -> None:
-    with pytest.raises(tf.errors.NotFoundError, match="'no/such' is to be made first"):
+    with pytest.raises(tf.errors.NotFoundError, match="'no/such' does not exist; create it first"):
         tf.io.TFRecordWriter("no/such/a.tfrecord")
     with pytest.raises(tf.errors.FailedPreconditionError):
         tf.io.TFRecordWriter(".")

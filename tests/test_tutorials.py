@@ -64,8 +64,8 @@ LINES = {
 
 # What goes wrong on purpose is warned about.
 WARNINGS = {
-    "lists_and_a_photo": "TfreelWarning: these bytes are a PNG, decoded as such; ",
-    "voc_segmentation": "TfreelWarning: this PNG has a palette: what comes out are its colours, ",
+    "lists_and_a_photo": "TfreelWarning: these bytes are a PNG, and decoded as one; ",
+    "voc_segmentation": "TfreelWarning: this PNG has a palette: you get its colours, ",
 }
 
 

@@ -263,7 +263,7 @@ class Dataset:
         if not all(isinstance(each, Real) for each in fractions):
             raise TypeError(f"fractions are numbers, one after the other, as in split(0.8, 0.2): {fractions}")
         if not fractions or not min(fractions) >= 0 or not sum(fractions) <= 1 + 1e-9:
-            raise ValueError(f"fractions must not be negative, and must add up to 1 at most: {fractions}")
+            raise ValueError(f"fractions must not be negative, and must add up to at most 1: {fractions}")
         seed = whole_or_none("seed", seed)
         orders = self._parts(fractions, seed, by, stratify)
         how = f" by {by}" if by else f", {stratify} in proportion" if stratify else ""

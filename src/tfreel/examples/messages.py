@@ -127,7 +127,8 @@ _LISTS = (list, tuple)  # asked for before Iterable, which takes long to answer
 _HINTS: dict[Any, str] = {
     str: "; encode it, as in text.encode()",
     int: "; value is a list of bytes, as in [data]",
-    np.ndarray: "; array.tobytes() gives its bytes without its shape, tfreel.images.encode(array) a PNG",
+    np.ndarray: "; array.tobytes() gives its bytes without its shape, tfreel.images.encode(array) gives a"
+    " PNG",
     np.number: "; value is a list of bytes, as in [array.tobytes()]",
 }
 

@@ -86,7 +86,7 @@ class OptionError(TypeError, ValueError):
         close = difflib.get_close_matches(self.option, [*known, *shared], 1)
         there = ", ".join(spelled[name] for name in known) or "none"
         hint = f"did you mean {spelled[close[0]]!r}?" if close else f"there are {there}"
-        return f"{spelled[self.option]!r} is no option for the kind {self.kind!r}: {hint}"
+        return f"{spelled[self.option]!r} is not an option for the kind {self.kind!r}: {hint}"
 
 
 def open_source(source: Any, kind: str | None, options: dict[str, Any], *, follow_links: bool) -> Source:

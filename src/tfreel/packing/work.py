@@ -155,7 +155,7 @@ def _replaceable(out: str, *, force: bool) -> list[str]:
         raise NotADirectoryError(errno.ENOTDIR, "exists, and is no folder", display(out))
     there = {name for name in os.listdir(out) if name != WORK_NAME}
     if MANIFEST_NAME in there and not force:
-        raise FileExistsError(errno.EEXIST, "holds a data set already; force=True replaces it", display(out))
+        raise FileExistsError(errno.EEXIST, "already holds a data set; force=True replaces it", display(out))
     old = _files_of_set(out) if MANIFEST_NAME in there else _left_over(os.path.join(out, WORK_NAME))
     old |= {name for name in there if name.removesuffix(INDEX_SUFFIX) in old}
     if foreign := sorted(there - old):

@@ -154,7 +154,8 @@ def _is_there(path: str) -> bool:
 def _why_missing(candidate: str, pattern: str) -> str:
     directory = parent(candidate) or "."
     if not isinstance(candidate, Url) and not os.path.isdir(directory):
-        return f"there is no directory {display(directory)!r}, and so no such file"
+        named = directory == candidate.rstrip("/")  # which can only be a folder
+        return "no such directory" if named else f"no such file: there is no directory {display(directory)!r}"
     return "no such file" if candidate == pattern else f"no such file (one of {display(pattern)!r})"
 
 

@@ -179,7 +179,7 @@ def translated(error: Exception) -> Exception:
 def end_of_sequence(given: int) -> OutOfRangeError:
     """The end of a dataset that gave so many elements, and what can be done about it."""
     if given:
-        return OutOfRangeError(f"End of sequence: all {given} elements were given; repeat() begins again")
+        return OutOfRangeError(f"End of sequence: all {given} elements were given; repeat() starts over")
     return OutOfRangeError("End of sequence: there was no element at all; was anything written to its files?")
 
 

@@ -73,7 +73,7 @@ class GFile:
         try:
             return data.decode()
         except UnicodeDecodeError as error:
-            error.reason += '; a file that is no text is read with mode "rb"'
+            error.reason += '; read a file that is not text with mode "rb"'
             raise
 
     def read(self, n: int = -1) -> Any:

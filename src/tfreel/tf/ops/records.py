@@ -188,7 +188,9 @@ def _path(path: Any) -> str:
     folder = os.path.dirname(os.path.expanduser(name)) or "."
     if not os.path.isdir(folder):
         missing = FileNotFoundError(errno.ENOENT, f"there is no folder {folder!r}", name)
-        raise NotFoundError(f"{name}; No such file or directory: {folder!r} is to be made first") from missing
+        raise NotFoundError(
+            f"{name}; No such file or directory: {folder!r} does not exist; create it first"
+        ) from missing
     return name
 
 

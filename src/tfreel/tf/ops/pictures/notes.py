@@ -14,7 +14,7 @@ from tfreel.tf.graphs import programs
 _OURS = str(Path(tfreel.__file__).parent)
 
 PALETTE = (
-    "this PNG has a palette: what comes out are its colours, as in TensorFlow, not class ids; for a"
+    "this PNG has a palette: you get its colours, as in TensorFlow, not class ids; for a"
     ' segmentation mask use tfreel.images.decode(data, "labels")'
 )
 NO_FAST_DCT = (
@@ -26,8 +26,8 @@ NO_FAST_DCT = (
 def other_kind(function: str, name: str) -> str:
     """That bytes went to a decoder named after another format."""
     return (
-        f"these bytes are a {name}, decoded as such; {function} takes them, as in TensorFlow, but"
-        " tf.io.decode_image says better that they may be of any format"
+        f"these bytes are a {name}, and decoded as one; {function} accepts them, as in TensorFlow, but"
+        " tf.io.decode_image makes it clear that any format may come"
     )
 
 
