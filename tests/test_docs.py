@@ -142,6 +142,7 @@ def prepare_shell_files() -> None:
         single.write_many([b"one", b"two", b"three"])
         damaged.write_many([b"one", b"two", b"three"])
     tfreel.save("cats.tfrecord", [{"label": i, "name": f"cat {i}"} for i in range(10)])
+    tfreel.save("fruit.tfrecord", [{"label": i % 3, "name": f"apple {i}"} for i in range(10)])
     tfreel.save("lists/first.tfrecord", [{"data": i, "label": i % 2} for i in range(4)])
     with open("damaged.tfrecord", "r+b") as file:
         file.seek(12)
