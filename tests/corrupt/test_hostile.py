@@ -672,6 +672,56 @@ def test_salvage_goes_on_behind_several_damaged_gzip_members_and_garbage(tmp_pat
     assert kinds <= {"compressed_corrupt", "compressed_truncated", "trailing_garbage"}
 
 
+TORN_MEMBERS = (
+    gzip_member(frames([b"a", b"b"]))
+    + damaged_member(frames([b"c", b"lost" * 100])[:100])
+    + b"garbage"
+    + gzip_member(b"")
+    + gzip_member(frames([b"d", b"e"]))
+    + damaged_member(frames([b"f"]))
+    + gzip_member(frames([b"g", b"h"]))[:-5]
+)
+TORN_RECORDS = [b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"]
+
+
+def test_states_and_closed_readers_go_on_behind_damaged_gzip_members(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(TORN_MEMBERS)
+    _, _, whole = read_all(path, "skip")
+    for taken in range(len(TORN_RECORDS) + 1):
+        reader = tfreel.read(path, on_corrupt="skip")
+        assert [next(reader) for _ in range(taken)] == TORN_RECORDS[:taken]
+        later = tfreel.read(path, on_corrupt="skip")
+        later.load_state_dict(reader.state_dict())
+        told = reader.report.fault_count
+        reader.close()
+        assert list(reader) == list(later) == TORN_RECORDS[taken:]
+        assert places(reader.report) == places(whole)
+        assert places(later.report) == places(whole)[told:]
+
+
+def test_records_behind_damaged_gzip_members_are_had_by_position(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(TORN_MEMBERS)
+    dataset = tfreel.Dataset(path, raw=True, on_corrupt="skip")
+    assert [dataset[i] for i in reversed(range(len(dataset)))] == TORN_RECORDS[::-1]
+    assert list(dataset.shuffle(seed=1)) != TORN_RECORDS
+    assert sorted(dataset.shuffle(seed=1)) == TORN_RECORDS
+
+
+@pytest.mark.parametrize("mode", ["tail", "skip"])
+@pytest.mark.parametrize("codec", ["gzip", "zlib"])
+def test_records_before_a_cut_of_a_compressed_file_are_had_by_position(
+    tmp_path: Path, codec: str, mode: Any
+) -> None:
+    records = [os.urandom(100) for _ in range(100)]
+    path = write_file(tmp_path / "a.tfrecord", records, codec)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    dataset = tfreel.Dataset(path, raw=True, on_corrupt=mode)
+    assert list(dataset) == records[: len(dataset)]
+    assert len(dataset) > 40
+
+
 def test_damage_inside_a_sound_gzip_stream_is_told_apart_from_damage_of_the_stream(tmp_path: Path) -> None:
     """The header of a record was damaged before the file was compressed, and the stream is cut as well."""
     path = tmp_path / "a.gz"

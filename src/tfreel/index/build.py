@@ -6,7 +6,7 @@ import errno
 import os
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -219,7 +219,8 @@ def salvaged(
             if progress is not None:
                 progress(len(block), block.nbytes)
         codec, report = reader.codec or "none", reader.report
-    return _index(file, codec, report.bytes, columns), report
+        restarts = None if report.ok else tuple(reader.restarts)
+    return replace(_index(file, codec, report.bytes, columns), restarts=restarts), report
 
 
 def _columns(block: _core.Block) -> tuple[U64, U64, U32]:

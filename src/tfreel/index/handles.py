@@ -48,7 +48,7 @@ class Handle:
         if (self._file.size, self._file.identity.mtime_ns) != (index.size, index.mtime_ns):
             raise changed_since(path)
         self._seekable: Seekable | None = (
-            None if index.codec == "none" else open_seekable(self._file, index.codec)
+            None if index.codec == "none" else open_seekable(self._file, index.codec, index.restarts)
         )
         self.weight = 1 if self._seekable is None else _FILES_PER_STREAM
 

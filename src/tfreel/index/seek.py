@@ -15,10 +15,13 @@ import os
 import threading
 import weakref
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from tfreel.compression import Codec, CodecError, until_error
+from tfreel.records.frames import Restart
 from tfreel.storage.files import LocalFile
 from tfreel.storage.remote.objects import ObjectFile, Window
 from tfreel.threads import renew_after_fork, thread_count
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 _SNAPSHOT_BYTES = 1 << 22
 _MOST_SNAPSHOTS = 512
+_MOST_STRETCHES = 16  # of a damaged file, whose snapshots are kept
 _STEP_BYTES = 1 << 18
 _LARGEST_READ_BYTES = 1 << 22
 _LARGEST_SEEK_BYTES = 1 << 24  # on the way to new places: so that Ctrl-C is heard
@@ -44,8 +48,12 @@ class Seekable(Protocol):
         """
 
 
-def open_seekable(file: LocalFile | ObjectFile, codec: Codec) -> Seekable:
-    """Random access to the plain stream of a compressed file."""
+def open_seekable(
+    file: LocalFile | ObjectFile, codec: Codec, restarts: Sequence[Restart] | None = None
+) -> Seekable:
+    """Random access to the plain stream of a compressed file; with `restarts`, of a damaged one."""
+    if restarts is not None:
+        return _Stretches(Window(file) if isinstance(file, ObjectFile) else file, codec, restarts)
     if isinstance(file, ObjectFile):
         return Snapshots(Window(file), codec)
     if codec == "gzip" and importlib.util.find_spec("rapidgzip") is not None:
@@ -184,11 +192,12 @@ class _Snapshot:
 class Snapshots:
     """Reads by zlib, from the nearest of a bounded number of saved states."""
 
-    def __init__(self, file: LocalFile | Window, codec: Codec) -> None:
+    def __init__(self, file: LocalFile | Window, codec: Codec, start: int = 0) -> None:
         self._file = file
+        self._start = start
         self._wbits = zlib.MAX_WBITS + (16 if codec == "gzip" else 0)
         self._every = _SNAPSHOT_BYTES
-        self._saved = [_Snapshot(0, 0, zlib.decompressobj(self._wbits))]
+        self._saved = [_Snapshot(0, start, zlib.decompressobj(self._wbits))]
         self.after_fork()
         renew_after_fork(self)
 
@@ -197,7 +206,7 @@ class Snapshots:
         self._begin()
 
     def _begin(self) -> None:
-        self._now = _Snapshot(0, 0, zlib.decompressobj(self._wbits))
+        self._now = _Snapshot(0, self._start, zlib.decompressobj(self._wbits))
         self._recent = b""  # the last output: it ends where `_now` stands
         self._failure: CodecError | None = None  # what comes behind it
 
@@ -268,3 +277,19 @@ class Snapshots:
         if len(self._saved) > _MOST_SNAPSHOTS:  # half as many, twice as far apart
             self._saved = self._saved[::2]
             self._every *= 2
+
+
+class _Stretches:
+    """Reads a damaged file as salvage does: up to the damage, then from the next sound member on.
+
+    Not by rapidgzip, which may give less of such a file than there is. No record lies in two stretches.
+    """
+
+    def __init__(self, file: LocalFile | Window, codec: Codec, restarts: Sequence[Restart]) -> None:
+        self._starts = [Restart(0, 0), *restarts]
+        self._opened = lru_cache(_MOST_STRETCHES)(partial(Snapshots, file, codec))
+
+    def read(self, size: int, offset: int) -> bytes:
+        after = bisect.bisect_right(self._starts, offset, key=lambda start: start.plain)
+        start = self._starts[after - 1]
+        return self._opened(start.compressed).read(size, offset - start.plain)

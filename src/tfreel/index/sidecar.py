@@ -20,6 +20,7 @@ import numpy.typing as npt
 from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.errors import StaleIndexError
+from tfreel.records.frames import Restart
 from tfreel.storage.paths import INDEX_SUFFIX, display
 from tfreel.storage.places import exists, read_whole
 from tfreel.storage.publish import write_atomically
@@ -51,6 +52,7 @@ class FileIndex:
         offsets: Of each record's first header byte.
         lengths: Of each payload.
         checksums: Of each payload, masked, as stored.
+        restarts: Of a damaged file, where its compressed stream goes on; None for a sound one.
     """
 
     codec: Codec
@@ -60,6 +62,7 @@ class FileIndex:
     offsets: U64
     lengths: U64
     checksums: U32
+    restarts: tuple[Restart, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets)

@@ -10,7 +10,7 @@ import errno
 import io
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
 
@@ -51,6 +51,13 @@ class Position(NamedTuple):
     record: int = 0
 
 
+class Restart(NamedTuple):
+    """Where a gzip file goes on behind damage: an offset in the plain stream, and one in the file."""
+
+    plain: int
+    compressed: int
+
+
 class Frames(Protocol):
     """One open file, as blocks and faults."""
 
@@ -72,6 +79,10 @@ class Frames(Protocol):
     @property
     def compressed_bytes(self) -> int:
         """Compressed bytes taken so far; 0 for what is not compressed."""
+
+    @property
+    def restarts(self) -> Sequence[Restart]:
+        """The damage of a compressed stream that was passed over so far."""
 
     def close(self) -> None:
         """Lets go of the file."""
@@ -134,6 +145,7 @@ class PlainFrames:
 
     codec: Codec = "none"
     compressed_bytes = 0
+    restarts: Sequence[Restart] = ()
 
     def __init__(self, file: LocalFile, options: ReadOptions, start: Position, note: Note) -> None:
         self._file = file
@@ -275,6 +287,7 @@ class StreamFrames:
 
     codec: Codec = "none"
     file_reader = None
+    restarts: Sequence[Restart] = ()
 
     @property
     def compressed_bytes(self) -> int:
@@ -403,12 +416,32 @@ class InflatedFrames(StreamFrames):
         self._source = source
         self.codec = codec
         self._note: Note = lambda text: note(f"{display(path)}: {text}")
+        self._goes_on = options.salvage and codec == "gzip" and source.rewindable
+        self.restarts: list[Restart] = []
         super().__init__(path, options, start)
 
     def _make_pieces(self, offset: int) -> Iterator[bytes]:
         if self._source.rewindable:
             self._source.rewind(0)
-        return ReadAhead(_skip(inflate(self._source, self.codec, self._note), offset))
+        return ReadAhead(self._reach(offset))
+
+    def _reach(self, offset: int) -> Iterator[bytes]:
+        """The pieces from `offset` on, past the damage before it: that was told when it was met first."""
+        pieces = inflate(self._source, self.codec, self._note)
+        left = offset
+        while True:
+            try:
+                for piece in pieces:
+                    if left < len(piece):
+                        yield piece[left:]
+                    left = max(0, left - len(piece))
+            except CodecError:
+                following = self._next_member(offset - left) if left else None
+                if following is None:
+                    raise
+                pieces = following
+            else:
+                return
 
     @property
     def compressed_bytes(self) -> int:
@@ -416,31 +449,34 @@ class InflatedFrames(StreamFrames):
 
     def _codec_fault(self, error: CodecError, at: Position) -> Fault:
         fault = super()._codec_fault(error, at)
-        if self._options.salvage and self.codec == "gzip" and error.kind != "expansion_limit":
-            self._over = not self._find_next_member(at.record + 1)
+        pieces = None if error.kind == "expansion_limit" else self._next_member(self._fed)
+        if pieces is not None:
+            self._pieces = ReadAhead(pieces)
+            self._decoder = self._decode_from(Position(self._fed, at.record + 1))
+            self._broken = None
+            self._over = False
         return fault
 
-    def _find_next_member(self, record: int) -> bool:
-        """Goes on with the next gzip member that begins soundly, as if it were a stream of its own."""
-        while self._source.rewindable:
+    def _next_member(self, plain: int) -> Iterator[bytes] | None:
+        """The next gzip member that begins soundly, as if it were a stream of its own; None without one."""
+        while self._goes_on:
             # A hostile file can hold a false start at every tenth byte; the search stays linear.
             if self._source.reread_bytes > _REREAD_BYTES + _REREAD_TIMES * self._source.position:
                 self._note("too many false starts: the search for sound gzip members was given up")
-                return False
+                return None
             self._source.rewind(self._source.member + 1)
             if not find_gzip_member(self._source):
-                return False
-            self._source.member = self._source.position
+                return None
+            restart = Restart(plain, self._source.position)
+            self._source.member = restart.compressed
             pieces = inflate(self._source, self.codec, self._note)
             try:
                 first = next(pieces, b"")
             except CodecError:
                 continue
-            self._pieces = ReadAhead(_chain(first, pieces))
-            self._decoder = self._decode_from(Position(self._fed, record))
-            self._broken = None
-            return True
-        return False
+            self.restarts.append(restart)
+            return _chain(first, pieces)
+        return None
 
 
 def _inflated(
@@ -470,6 +506,7 @@ class _BrokenFrames:
     codec: Codec = "none"
     compressed_bytes = 0
     file_reader = None
+    restarts: Sequence[Restart] = ()
 
     def __init__(self, path: str, error: CodecError, start: Position) -> None:
         self.position = start

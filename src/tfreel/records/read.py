@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 
 from tfreel import _core
 from tfreel.compression import Codec, codec_named
 from tfreel.errors import StateError, TfreelError
-from tfreel.records.frames import Frames, Position, ReadOptions, open_frames
+from tfreel.records.frames import Frames, Position, ReadOptions, Restart, open_frames
 from tfreel.records.report import TAIL_KINDS, Fault, Report
 from tfreel.states import check_seal, require_counts, sealed
 from tfreel.storage.names import Paths, resolve
@@ -139,6 +139,7 @@ class Reader(_core.BlockIterator):
         self._long_reported = 0
         self.files_completed = files
         self.codec: Codec | None = None  # of the file read last
+        self.restarts: Sequence[Restart] = ()  # in it
         self._report = Report()
         self._step_from: _Place | None = None  # where the step began that is under way
 
@@ -247,7 +248,7 @@ class Reader(_core.BlockIterator):
         if self._frames is None:
             self._refuse_second_reading()
             self._frames = open_frames(self.files[self._file], self._options, self._start, self.report.note)
-            self.codec = self._frames.codec
+            self.codec, self.restarts = self._frames.codec, self._frames.restarts
         return self._frames
 
     def _refuse_second_reading(self) -> None:
