@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +99,28 @@ def test_a_split_holds_its_sides_through_the_epochs_of_a_shuffle_below(ds: Datas
         train, val = ds.shuffle(seed=1).split(0.7, 0.3, seed=2, **how)
         assert set(numbers(train.repeat(3))) == set(numbers(train))
         assert not set(numbers(train.repeat(3))) & set(numbers(val.shuffle(seed=9).repeat(4)))
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [
+        lambda ds: ds.shuffle(seed=1).batch(7),
+        lambda ds: ds.shuffle(seed=1).batch(7).shuffle(seed=2).map(dict),
+        lambda ds: ds.shuffle(seed=1).enumerate().map(operator.itemgetter(1)),
+        lambda ds: ds.shuffle(seed=1).zip(ds).map(operator.itemgetter(0)),
+    ],
+)
+def test_parts_of_what_is_made_of_a_shuffle_hold_their_sides_too(ds: Dataset, elements: Any) -> None:
+    def seen(part: Any) -> set[int]:
+        return {int(n) for epoch in range(3) for n in numbers(part.epoch(epoch))}
+
+    made = elements(ds)
+    for train, val in (made.split(0.7, 0.3, seed=2), made.folds(3)[1]):
+        assert not seen(train) & seen(val)
+        assert seen(train) | seen(val) == set(range(COUNT))
+        assert not seen(train.shuffle(seed=4)) & seen(val)
+    only_first = [1.0] + [0.0] * (len(made) - 1)
+    assert seen(made.sample(weights=only_first, seed=1)) == set(np.atleast_1d(made[0]["n"]).tolist())
 
 
 @pytest.mark.parametrize("how", [{}, {"seed": 3}, {"seed": 3, "stratify": "c"}, {"seed": 3, "by": "n"}])

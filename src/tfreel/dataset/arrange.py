@@ -23,7 +23,9 @@ from tfreel.index.access import Records, joined
 Reorder: TypeAlias = Callable[[Order], Order]
 
 
-def reordered(node: Node, reorder: Reorder, stage: Stage, *, keeps_marks: bool = False) -> Node:
+def reordered(
+    node: Node, reorder: Reorder, stage: Stage, *, keeps_marks: bool = False, still: bool = False
+) -> Node:
     """The elements of a stage in another order.
 
     Args:
@@ -32,13 +34,18 @@ def reordered(node: Node, reorder: Reorder, stage: Stage, *, keeps_marks: bool =
         stage: What it is.
         keeps_marks: Whether the new order has the marks of the old one. If not, a state that stands behind a
             shard holds only for as many ranks as it was saved with.
+        still: Whether the order is made of a `Frozen` one, because it picks elements out: then what lies
+            below it, such as batches of a shuffle, is the same in all epochs too.
     """
     if isinstance(node, (Mapped, Prefetched)):  # they do not care for the order, but have workers
-        return replace(node, below=reordered(node.below, reorder, stage, keeps_marks=keeps_marks))
+        below = reordered(node.below, reorder, stage, keeps_marks=keeps_marks, still=still)
+        return replace(node, below=below)
+    if isinstance(node, View):
+        node = replace(node, still=node.still or still)
     if isinstance(node, (Rows, View)):
         stage = stage if keeps_marks else _pinned(stage, node)
         return replace(node, order=reorder(node.order), arranged=(*node.arranged, stage))
-    return View(node, reorder(Natural(node.size)), (_pinned(stage, node),), node.shares)
+    return View(node, reorder(Natural(node.size)), (_pinned(stage, node),), node.shares, still)
 
 
 def _pinned(stage: Stage, node: Node) -> Stage:

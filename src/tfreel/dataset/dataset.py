@@ -188,9 +188,9 @@ class Dataset:
                 f"{what}, the dataset must know its positions, which {lost_by} took away; {advice}"
             )
 
-    def _reordered(self, reorder: Reorder, stage: Stage) -> Self:
+    def _reordered(self, reorder: Reorder, stage: Stage, *, still: bool = False) -> Self:
         self._require_positions("to change the order")
-        return self._of(reordered(self._node, reorder, stage))
+        return self._of(reordered(self._node, reorder, stage, still=still))
 
     def _cut(self, start: int, stop: int, step: int = 1) -> Self:
         size = len(range(start, stop, step))
@@ -272,6 +272,7 @@ class Dataset:
             self._reordered(
                 order,
                 Stage(f"part {i + 1} of {len(fractions)}: {fractions[i]:g} of all{how}", [*identity, i]),
+                still=True,
             )
             for i, order in enumerate(orders)
         )
@@ -297,8 +298,9 @@ class Dataset:
                 self._reordered(
                     partial(in_turn, reorders=orders[:i] + orders[i + 1 :]),
                     Stage(f"all but fold {i + 1} of {count}", [*identity, "all but", i]),
+                    still=True,
                 ),
-                self._reordered(orders[i], Stage(f"fold {i + 1} of {count}", [*identity, i])),
+                self._reordered(orders[i], Stage(f"fold {i + 1} of {count}", [*identity, i]), still=True),
             )
             for i in range(count)
         ]
@@ -347,7 +349,9 @@ class Dataset:
         given = numbers_of(rows_with("weights", self._node), weights) if isinstance(weights, str) else weights
         array = np.asarray(given, np.float64)
         stage = Stage(f"{count:,} drawn by weight with seed {seed}", ["weights", seed, count, digest(array)])
-        return self._reordered(lambda order: Weighted.of(Frozen(order), array, seed, count), stage)
+        return self._reordered(
+            lambda order: Weighted.of(Frozen(order), array, seed, count), stage, still=True
+        )
 
     def shard(self, index: int, count: int, *, uneven: Uneven = "keep") -> Self:
         """What falls to one of several ranks or workers: every `count`-th element.

@@ -117,12 +117,13 @@ class Batches(Node):
 
 @dataclass(frozen=True, slots=True)
 class View(Node):
-    """The elements of any stage in another order."""
+    """The elements of any stage in another order; `still`: those that it has in the first epoch."""
 
     below: Node
     order: Order
     arranged: tuple[Stage, ...] = ()
     shares: tuple[int, ...] = ()
+    still: bool = False
     lost_by = None
 
     @property
@@ -130,13 +131,17 @@ class View(Node):
         return self.order.size
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:
-        return self.below.get(self.order.at(positions, epoch), epoch)
+        return self.below.get(self.order.at(positions, epoch), self._below(epoch))
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         order = _onward(self.order, state)
         positions = (int(chunk[0]) for chunk in _chunks(order, 1, run.epoch))
-        for number, (element, origins) in enumerate(self.below.visit(positions, run.epoch), 1):
+        elements = self.below.visit(positions, self._below(run.epoch))
+        for number, (element, origins) in enumerate(elements, 1):
             yield Step(element, order.mark(number), origins)
+
+    def _below(self, epoch: int) -> int:
+        return 0 if self.still else epoch
 
     def stages(self) -> list[Stage]:
         return [*self.below.stages(), *self.arranged]
