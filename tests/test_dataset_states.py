@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,6 +76,10 @@ PLANS: dict[str, Callable[[Dataset], Any]] = {
     "unbatched": lambda ds: ds.batch(7).map(doubled).unbatch(),
     "unbatched filter": lambda ds: ds.batch(7).map(dict).unbatch().filter(even),
     "shuffled batches": lambda ds: ds.batch(7).shuffle(seed=3).repeat(2),
+    "shards of batches": lambda ds: ds[:50].shuffle(seed=1).batch(4).shard(1, 2).repeat(3),
+    "some batches": lambda ds: ds.shuffle(seed=1).batch(4)[2:9].map(doubled).repeat(3),
+    "numbered, some of them": lambda ds: ds.shuffle(seed=1).enumerate().take(9).repeat(3),
+    "parts of batches": lambda ds: ds.shuffle(seed=1).batch(4).split(0.3, seed=2)[0].repeat(3),
     "joined": lambda ds: ds[:10].concat(ds[50:].shuffle(seed=1)).batch(4),
     "joined filters": lambda ds: ds[:30].filter(even).concat(ds[50:80].filter(even)),
     "zipped": lambda ds: ds[:30].zip(ds[50:].shuffle(seed=1)),
@@ -96,7 +100,14 @@ STREAMS: dict[str, Callable[[Dataset], Any]] = {
     "repeated": lambda ds: ds.filter(even).repeat(2).take(70),
 }
 LONGEST = 60
-UNBATCHED = ("enumerated", "zipped", "zipped filters", "mixed filters")  # elements that are not all rows
+UNBATCHED = (  # elements that are not all rows
+    "enumerated",
+    "numbered, some of them",
+    "zipped",
+    "zipped filters",
+    "mixed filters",
+)
+ENDLESS = ("endless", "endless batches")
 
 
 def test_every_state_gives_exactly_the_tail_of_a_stream(path: str) -> None:
@@ -331,6 +342,13 @@ def test_moved_files_are_the_same_data_and_changed_files_are_not(path: str, tmp_
     tfreel.save(tmp_path / "a.tfrecord", rows, mode="w")
     with pytest.raises(tfreel.StateError, match="other data or other features in “103 records of 3 files"):
         iter(Dataset(moved).batch(5)).load_state_dict(state)
+
+
+@pytest.mark.parametrize("name", sorted({*PLANS} - {*ENDLESS}))
+def test_each_round_of_a_repeat_is_an_epoch(path: str, name: str) -> None:
+    plan = PLANS[name](Dataset(path))
+    epochs = (numbers(plan.epoch(epoch)) for epoch in range(3))
+    assert numbers(plan.repeat(3)) == [*chain.from_iterable(epochs)]
 
 
 def test_epochs_are_in_the_state(ds: Dataset) -> None:

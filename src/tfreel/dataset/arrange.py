@@ -65,7 +65,7 @@ def repeated(node: Node, times: int | None) -> Node:
     """A stage again and again."""
     if isinstance(node, (Mapped, Prefetched)):
         return replace(node, below=repeated(node.below, times))
-    if isinstance(node, (Rows, View)) and node.size is not None:
+    if isinstance(node, Rows) and node.size is not None:  # a view must tell those below it of the epoch, too
         return reordered(node, lambda order: Repeated(order, times), repeat_stage(times), keeps_marks=True)
     return Again(node, times)
 
