@@ -862,6 +862,19 @@ def test_only_one_of_many_fills_a_directory_and_none_waits(ds: Dataset, tmp_path
         assert list(pool.map(lambda _: sum(numbers(threads)), range(4))) == [COUNT * (COUNT - 1)] * 4
 
 
+def test_damage_passed_over_on_the_way_to_an_error_is_reported(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        tfreel.save(tmp_path / name, {"n": [1, 2]})
+    whole = (tmp_path / "a").read_bytes()
+    (tmp_path / "a").write_bytes(whole + bytes(30))  # a tail, then a record that is damaged
+    (tmp_path / "b").write_bytes(b"x" + whole[1:])
+    steps = iter(Dataset([tmp_path / "a", tmp_path / "b"], raw=True, stream=True, on_corrupt="tail"))
+    assert len([next(steps), next(steps)]) == 2
+    with pytest.raises(tfreel.CorruptError):
+        next(steps)
+    assert [fault.kind for fault in steps.report.faults] == ["zero_filled_tail"]
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_damage_that_is_passed_over_is_reported(tmp_path: Path, *, stream: bool) -> None:
     tfreel.save(tmp_path / "a", {"n": range(20)})

@@ -95,9 +95,8 @@ class Streamed(Node):
                 reader.load_state_dict(before)
             before = reader.state_dict()
             held: list[_Held] = []
-            waiting, told = -used, 0
-            for block in reader.blocks():
-                told = _tell(run, reader, told)
+            waiting = -used
+            for block in _told(run, reader):
                 held.append(_Held(block, reader.path, before))
                 waiting += len(block)
                 before = reader.state_dict()
@@ -106,7 +105,6 @@ class Streamed(Node):
                     yield from self._steps(held, used, count)
                     used = _let_go(held, used + count)
                     waiting -= count
-            _tell(run, reader, told)
             if waiting > 0 and not self.drop_remainder:
                 yield from self._steps(held, used, waiting)
 
@@ -135,11 +133,20 @@ class Streamed(Node):
         return stages
 
 
-def _tell(run: Run, reader: Reader, told: int) -> int:
-    """Takes down the damage that was passed over, but for what was told already; gives how much it is."""
-    faults = reader.report.faults
-    run.report.damage(faults[told:])
-    return len(faults)
+def _told(run: Run, reader: Reader) -> Iterator[_core.Block]:
+    """The blocks of a reader; the damage it passes over is taken down, also on the way to an error."""
+    blocks = reader.blocks()
+    told, block = 0, None
+    while True:
+        try:
+            block = next(blocks, None)
+        finally:
+            faults = reader.report.faults
+            run.report.damage(faults[told:])
+            told = len(faults)
+        if block is None:
+            return
+        yield block
 
 
 def _let_go(held: list[_Held], used: int) -> int:
