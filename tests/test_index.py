@@ -31,6 +31,27 @@ MIB = 1 << 20
 
 # How the records of a compressed file are found: by rapidgzip where it is installed, else by our snapshots.
 WAYS = ("none", "gzip by rapidgzip", "gzip by snapshots", "zlib")
+COLLECTING = """
+import gc, sys, threading
+from tfreel.index.seek import open_seekable
+from tfreel.storage.files import LocalFile
+
+
+class Collecting(LocalFile):
+    def read(self, size, offset):
+        if threading.current_thread() is not threading.main_thread():
+            gc.collect()
+        return super().read(size, offset)
+
+
+gc.disable()
+dropped = open_seekable(LocalFile(sys.argv[1]), "gzip")
+dropped.read(1, 0)
+ring = [dropped]
+ring.append(ring)
+del dropped, ring
+print(len(open_seekable(Collecting(sys.argv[1]), "gzip").read(1 << 30, 0)))
+"""
 
 
 def take_way(way: str, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -694,3 +715,11 @@ def test_what_lies_before_damage_in_a_compressed_file_is_read(
         assert [record[0] for record in first.shuffle(seed=1)] != list(range(sound - 1))
         assert sorted(record[0] for record in first.shuffle(seed=1)) == list(range(sound - 1))
         assert dataset[sound - 2][0] == sound - 2
+
+
+def test_a_dropped_file_that_a_thread_of_rapidgzip_collects_holds_nobody_up(tmp_path: Path) -> None:
+    pytest.importorskip("rapidgzip")
+    path = write_file(tmp_path / "a.tfrecord.gz", [bytes(1000)] * 100, "gzip")
+    script = [sys.executable, "-c", COLLECTING, str(path)]
+    done = subprocess.run(script, capture_output=True, check=True, timeout=30, text=True)
+    assert done.stdout == "101600\n"

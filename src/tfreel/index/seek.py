@@ -16,6 +16,7 @@ import threading
 import weakref
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -103,10 +104,16 @@ class _Rapid:
 
     It is fast, and was not made for forks, nor for the end of the interpreter: its threads must not live
     through either. So all its readers are closed before.
+
+    Its threads call Python to read the file, and there they may find themselves collecting garbage: perhaps
+    another reader, which to close they would wait for the lock of him who waits for them. So who drops one
+    only closes it if he is known to be none of them, and need not wait; others leave it to him who reads.
     """
 
     _lock = threading.RLock()  # of all of them: one keeps all processors busy
     _all: ClassVar[weakref.WeakSet[_Rapid]] = weakref.WeakSet()
+    _callers = threading.local()  # has `known` in threads that read
+    _dropped: ClassVar[list[tuple[Any, _Steady]]] = []
     _reader: Any = None
     _careful: Snapshots | None = None
     _steady: _Steady
@@ -117,6 +124,13 @@ class _Rapid:
         self._all.add(self)
 
     def read(self, size: int, offset: int) -> bytes:
+        self._callers.known = True
+        try:
+            return self._read_carefully(size, offset)
+        finally:
+            self._close_dropped()
+
+    def _read_carefully(self, size: int, offset: int) -> bytes:
         with self._lock:
             self._check_size()
             if self._careful is None:
@@ -155,22 +169,41 @@ class _Rapid:
         self._steady = _Steady(self._file)
         self._reader = rapidgzip.open(self._steady, parallelization=thread_count())
 
-    def _close(self) -> None:
+    def _drop(self) -> None:
         reader, self._reader = self._reader, None
         if reader is not None:
-            reader.close()
-            self._steady.close()
+            self._dropped.append((reader, self._steady))
+
+    def _close(self) -> None:
+        self._drop()
+        self._close_dropped()
+
+    @classmethod
+    def _close_dropped(cls) -> None:
+        """Closes what was dropped, unless another thread reads: that one looks again when it is done."""
+        while cls._dropped and cls._lock.acquire(blocking=False):
+            try:
+                with suppress(IndexError):  # the garbage that is collected meanwhile may take the last ones
+                    while True:
+                        reader, steady = cls._dropped.pop()
+                        reader.close()
+                        steady.close()
+            finally:
+                cls._lock.release()
 
     def __del__(self) -> None:
-        with self._lock:
-            self._close()
+        self._drop()
+        is_main = threading.get_ident() == threading.main_thread().ident
+        if is_main or getattr(self._callers, "known", False):
+            self._close_dropped()
 
     @classmethod
     def rest(cls) -> None:
         """Sees to it that there are no threads, and will be none before `go_on`."""
         cls._lock.acquire()
         for reader in list(cls._all):
-            reader._close()
+            reader._drop()
+        cls._close_dropped()
 
     @classmethod
     def go_on(cls) -> None:
