@@ -202,3 +202,11 @@ def test_rows_that_are_null_as_a_whole_are_refused() -> None:
     table.data = table.data._replace(null_count=1, buffers=(bits(1, 0),))
     with pytest.raises(ValueError, match="row 1 is null as a whole"):
         Batch.from_arrow(table)
+
+
+@pytest.mark.timeout(60)
+def test_a_table_may_have_very_many_columns() -> None:
+    names = [f"feature {i}" for i in range(20_000)]  # minutes, if each asked for all
+    found = Batch.from_arrow(Batch({name: np.array([i]) for i, name in enumerate(names)}, 1))
+    assert list(found) == names
+    assert found["feature 19999"].tolist() == [19_999]

@@ -6,6 +6,7 @@ whether a column has nulls, and so what it becomes: see `arrow_layouts`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -87,9 +88,8 @@ def open_arrow(source: Any) -> tuple[Field, Iterator[Array]]:
     field, arrays = _opened(source)
     if field.format != "+s":
         raise TypeError(f"a table with named columns is needed, not one column of {_type_name(field)}")
-    names = [child.name for child in field.children]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(child.name for child in field.children).items():
+        if count > 1:
             raise ValueError(f"two columns are named {name!r}")
     return field, arrays
 
@@ -97,15 +97,18 @@ def open_arrow(source: Any) -> tuple[Field, Iterator[Array]]:
 def columns_of(field: Field, array: Array, wanted: Callable[[str], bool]) -> dict[str, Flat | Ragged]:
     """Some of the columns of one array of a table."""
     _refuse_null_rows(array)
-    return {
-        child.name: _column(child, i, [array]) for i, child in enumerate(field.children) if wanted(child.name)
-    }
+    parts = zip(field.children, array.children, strict=True)
+    return {child.name: _column(child, [array], [part]) for child, part in parts if wanted(child.name)}
 
 
 def _columns(field: Field, arrays: Sequence[Array]) -> tuple[dict[str, Flat | Ragged], int]:
     for array in arrays:
         _refuse_null_rows(array)
-    columns = {child.name: _column(child, i, arrays) for i, child in enumerate(field.children)}
+    parts = [array.children for array in arrays]  # once: it is a new list each time, of thousands perhaps
+    columns = {
+        child.name: _column(child, arrays, [each[i] for each in parts])
+        for i, child in enumerate(field.children)
+    }
     return columns, sum(array.length for array in arrays)
 
 
@@ -144,9 +147,12 @@ def _refuse_null_rows(array: Array) -> None:
         raise ValueError(f"row {int(np.argmin(valid))} is null as a whole: only values in rows may be")
 
 
-def _column(field: Field, i: int, tables: Sequence[Array]) -> Flat | Ragged:
+def _column(field: Field, tables: Sequence[Array], parts: Sequence[Array]) -> Flat | Ragged:
+    """A column of tables, of each of which `parts` has its array."""
     try:
-        pieces = [_read(field, table.children[i], table.offset, table.length) for table in tables]
+        pieces = [
+            _read(field, part, table.offset, table.length) for table, part in zip(tables, parts, strict=True)
+        ]
         return to_column(join(pieces or [_read(field, _NoArray(), 0, 0)]))
     except TypeError as error:
         raise TypeError(f"column {field.name!r} cannot come from Arrow: {error}") from None
