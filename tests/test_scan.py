@@ -159,6 +159,16 @@ def test_conditions_add_up() -> None:
     assert scan.select(["x"]).head(2).count() == 2
 
 
+def test_conditions_may_be_as_many_as_one_likes() -> None:
+    made("a.tfrecord", 100)
+    scan = tfreel.scan("a.tfrecord")
+    for i in range(60):
+        scan = scan.where(f"name != 'no. {i}' or label == 3")
+    assert scan.count() == 46
+    again = tfreel.scan("a.tfrecord", where=scan.condition)
+    assert names(again) == names(scan) == names(pickle.loads(pickle.dumps(scan)))
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [

@@ -37,14 +37,14 @@ class Question:
         features: All that can be asked for, by name.
         sequence_features: The same, of the feature lists of SequenceExamples.
         columns: The features that are wanted, in order.
-        where: Which rows are wanted; None for all.
+        where: The conditions that a row must meet to be wanted.
         also: What else decides on rows, besides `where`. It stays in its process.
     """
 
     features: Features
     sequence_features: Features
     columns: tuple[str, ...]
-    where: str | None = None
+    where: tuple[str, ...] = ()
     also: Condition | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -88,7 +88,7 @@ class Question:
     @cached_property
     def _conditions(self) -> list[Condition]:
         names = [*self.features, *self.sequence_features]
-        found: list[Condition] = [] if self.where is None else [Expression(self.where, names)]
+        found: list[Condition] = [Expression(text, names) for text in self.where]
         return found if self.also is None else [*found, self.also]
 
     @cached_property

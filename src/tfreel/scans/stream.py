@@ -30,7 +30,7 @@ class BatchStream(Iterator[Batch]):
         reader = PieceReader(options.verify, options.on_corrupt)
         self.report: Report = reader.report
         rows = options.batch_rows
-        if limit is not None and question.where is None and question.also is None:
+        if limit is not None and not question.where and question.also is None:
             rows = max(1, min(rows, limit))
         chunks = chunks_of(reader.spans(pieces), rows, options.batch_bytes)
         self._ahead: list[ReadAhead[Chunk] | ReadAhead[Batch]] = []

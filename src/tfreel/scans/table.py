@@ -139,7 +139,9 @@ class Scan:
     @property
     def condition(self) -> str | None:
         """Which rows are wanted; None for all."""
-        return self._question.where
+        if len(self._question.where) < 2:
+            return next(iter(self._question.where), None)
+        return " and ".join(f"({text})" for text in self._question.where)
 
     @property
     def on_corrupt(self) -> OnCorrupt:
@@ -150,7 +152,7 @@ class Scan:
     def num_rows(self) -> int | None:
         """How many rows there are, if that is known without reading; see `count`."""
         rows = [piece.rows for piece in self._pieces]
-        if self._question.where is not None or None in rows:
+        if self._question.where or None in rows:
             return None
         return self._at_most(sum(count for count in rows if count is not None))
 
@@ -168,11 +170,13 @@ class Scan:
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, not a string: [{columns!r}]")
         names = [*self._question.features, *self._question.sequence_features]
-        for i, name in enumerate(columns):
-            if name not in names:
+        known, seen = set(names), set()
+        for name in columns:
+            if name not in known:
                 raise ValueError(no_such_feature(name, names))
-            if name in columns[:i]:
+            if name in seen:
                 raise ValueError(f"column {name!r} is asked for twice")
+            seen.add(name)
         return replace(self, _question=replace(self._question, columns=tuple(columns)))
 
     def where(self, condition: str) -> Scan:
@@ -189,11 +193,8 @@ class Scan:
             )
         if self._limit is not None:
             raise ValueError("ask where before head: the first rows were counted without the condition")
-        alone = replace(self._question, where=condition)
-        alone.check()
-        if self._question.where is not None:
-            alone = replace(alone, where=f"({self._question.where}) and ({condition})")
-        return replace(self, _question=alone)
+        replace(self._question, where=(condition,)).check()
+        return replace(self, _question=replace(self._question, where=(*self._question.where, condition)))
 
     def head(self, rows: int) -> Scan:
         """The first rows only; no more is read than is needed for them."""
@@ -271,10 +272,10 @@ class Scan:
 
         With a condition, of each record only what the condition needs is decoded.
         """
-        if self._limit is not None and (self._limit == 0 or self._question.where is not None):
+        if self._limit is not None and (self._limit == 0 or self._question.where):
             stream = replace(self, _question=replace(self._question, columns=())).batches()
             return sum(batch.num_rows for batch in stream)
-        if self._question.where is not None:
+        if self._question.where:
             return count_matches(self._pieces, self._question, self._options)
         return self._at_most(count_rows(self._pieces, self._options))
 
@@ -298,6 +299,6 @@ class Scan:
     def __repr__(self) -> str:
         files = "1 file" if len(self.files) == 1 else f"{len(self.files):,} files"
         names = ", ".join(self._question.columns) or "no columns"
-        where = "" if self._question.where is None else f", where {self._question.where}"
+        where = "" if self.condition is None else f", where {self.condition}"
         first = "" if self._limit is None else f", the first {self._limit:,} rows"
         return f"<tfreel.Scan of {files}: {names}{where}{first}>"
