@@ -133,6 +133,9 @@ def test_damage_reaches_who_reads_the_stream(path: str) -> None:
         out.write(b"\xff\xff\xff\xff")
     with pytest.raises(tfreel.CorruptError, match=file):
         list(to_iterable(path))
+    for read in (to_dataset, to_iterable):
+        with pytest.warns(tfreel.TfreelWarning, match=f"passed over: {file}"):
+            assert 0 < ROWS - len(list(read(path, on_corrupt="skip"))) < 5
 
 
 def test_the_examples_run() -> None:

@@ -13,6 +13,7 @@ from tfreel.columns.batch import Batch
 from tfreel.errors import FeatureError
 from tfreel.inference import infer_features
 from tfreel.scans import Scan, scan
+from tfreel.scans.stream import with_warning
 from tfreel.storage.names import PathLike, Paths
 from tfreel.storage.paths import display
 from tfreel.storage.publish import NewFile
@@ -48,7 +49,7 @@ def to_dataset(
     """
     table = _scanned(source, options)
     schema = _schema_of(table, text=text)
-    batches = (_converted(batch, schema) for batch in table.batches())
+    batches = (_converted(batch, schema) for batch in with_warning(table.batches()))
     if path is None:
         return datasets.Dataset(datasets.table.InMemoryTable(_joined(list(batches), schema)))
     name = os.fsdecode(path)
@@ -102,12 +103,8 @@ def to_iterable(
 
 def _tables_of(parts: list[Scan], schema: pa.Schema) -> Iterator[tuple[tuple[int, int], pa.Table]]:
     for i, part in enumerate(parts):
-        stream = part.batches()
-        try:
-            for j, batch in enumerate(stream):
-                yield (i, j), _converted(batch, schema)
-        finally:
-            stream.close()
+        for j, batch in enumerate(with_warning(part.batches())):
+            yield (i, j), _converted(batch, schema)
 
 
 def _scanned(source: Paths | Scan, options: dict[str, Any]) -> Scan:

@@ -14,6 +14,7 @@ from tfreel.columns.batch import Batch, Column
 from tfreel.columns.expressions import Mask
 from tfreel.scans import Scan
 from tfreel.scans import scan as scan_files
+from tfreel.scans.stream import with_warning
 from tfreel.storage.names import Paths
 
 try:
@@ -86,16 +87,12 @@ class _Source:
         table = self.table if with_columns is None else self.table.select(with_columns)
         if n_rows is not None:
             table = table.head(n_rows)
-        stream = table.batches(None if predicate is None else _Predicate(predicate))
-        try:
-            empty = True
-            for batch in stream:
-                empty = False
-                yield _frame(batch)
-            if empty:
-                yield _frame(table.empty)
-        finally:
-            stream.close()
+        empty = True
+        for batch in with_warning(table.batches(None if predicate is None else _Predicate(predicate))):
+            empty = False
+            yield _frame(batch)
+        if empty:
+            yield _frame(table.empty)
 
 
 @dataclass(frozen=True, slots=True)

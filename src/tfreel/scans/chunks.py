@@ -59,6 +59,16 @@ class Chunk:
             row -= len(span)
 
 
+def first_of(spans: Iterable[Span], rows: int) -> Iterator[Span]:
+    """The first records of all; no more is read than is needed for them."""
+    left = rows
+    for span in spans if left else ():
+        yield span if len(span) <= left else Span(span.block, span.path, span.start, span.start + left)
+        left -= min(left, len(span))
+        if not left:
+            return
+
+
 def chunks_of(spans: Iterable[Span], most_rows: int, most_bytes: int) -> Iterator[Chunk]:
     """All records in chunks: small ones first, then as large as is allowed."""
     allowed = min(_FIRST_ROWS, most_rows)

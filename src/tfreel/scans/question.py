@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tfreel.columns.batch import Batch
 from tfreel.columns.expressions import Expression, Mask
 from tfreel.columns.flat import chosen, only
 from tfreel.columns.parse import Features, Records, parse_flat
+from tfreel.columns.strings import I64
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.index.sidecar import U64
 from tfreel.scans.chunks import Chunk
@@ -29,6 +30,18 @@ class Condition(Protocol):
         """For each row, whether it is wanted."""
 
 
+class Answer(NamedTuple):
+    """What a chunk has of what is asked for.
+
+    Attributes:
+        batch: The rows that are wanted.
+        met: How many rows met the conditions of the scan: those that `Scan.head` counts.
+    """
+
+    batch: Batch
+    met: int
+
+
 @dataclass(frozen=True)
 class Question:
     """Columns, and the condition for a row to be wanted.
@@ -38,7 +51,7 @@ class Question:
         sequence_features: The same, of the feature lists of SequenceExamples.
         columns: The features that are wanted, in order.
         where: The conditions that a row must meet to be wanted.
-        also: What else decides on rows, besides `where`. It stays in its process.
+        also: What else decides on the rows that `where` leaves. It stays in its process.
     """
 
     features: Features
@@ -65,36 +78,44 @@ class Question:
         for condition in self._conditions:
             condition.mask(self._parsed([], condition.names, None))
 
-    def answer(self, chunk: Chunk, threads: int) -> Batch:
-        """The rows of the chunk that are wanted. Of the others, only what the condition needs is decoded."""
-        if not self._conditions:
-            return self._of(chunk, self.columns, threads)
+    def answer(self, chunk: Chunk, threads: int, most: int | None = None) -> Answer:
+        """The rows of the chunk that are wanted. Of the others, only what the conditions need is decoded.
+
+        Args:
+            chunk: The records.
+            threads: How many to parse with.
+            most: No more rows are looked at than so many that meet `where`.
+        """
+        if not self.where and self.also is None:
+            return Answer(self._of(chunk, self.columns, threads), chunk.rows)
         asked = self._of(chunk, self._needed, threads)
-        mask = self._mask(asked)
-        rows = None if mask.all() else np.flatnonzero(mask)
-        known = asked if rows is None else chosen(asked, rows)
+        rows = np.flatnonzero(self._mask(asked))[:most]
+        met = len(rows)
+        if self.also is not None:
+            rows = rows[self.also.mask(_rows_of(asked, rows))]
+        known = _rows_of(asked, rows)
         others = [name for name in self.columns if name not in known]
         if not others:
-            return only(known, list(self.columns))
-        picks = None if rows is None else rows.astype(np.uint64)
+            return Answer(only(known, list(self.columns)), met)
+        picks = None if known is asked else rows.astype(np.uint64)
         more = self.empty if known.num_rows == 0 else self._of(chunk, others, threads, picks)
         columns = {name: known[name] if name in known else more[name] for name in self.columns}
-        return Batch(columns, known.num_rows)
+        return Answer(Batch(columns, known.num_rows), met)
 
     def matches(self, chunk: Chunk, threads: int) -> int:
-        """How many rows of the chunk are wanted."""
+        """How many rows of the chunk meet `where`."""
         return int(np.count_nonzero(self._mask(self._of(chunk, self._needed, threads))))
 
     @cached_property
     def _conditions(self) -> list[Condition]:
         names = [*self.features, *self.sequence_features]
-        found: list[Condition] = [Expression(text, names) for text in self.where]
-        return found if self.also is None else [*found, self.also]
+        return [Expression(text, names) for text in self.where]
 
     @cached_property
     def _needed(self) -> list[str]:
         """The features that the conditions ask for."""
-        return list(dict.fromkeys(name for condition in self._conditions for name in condition.names))
+        asking = self._conditions if self.also is None else [*self._conditions, self.also]
+        return list(dict.fromkeys(name for condition in asking for name in condition.names))
 
     def _mask(self, batch: Batch) -> Mask:
         wanted = np.ones(batch.num_rows, np.bool_)
@@ -114,3 +135,8 @@ class Question:
         lists = {name: self.sequence_features[name] for name in names if name in self.sequence_features}
         sequences = bool(self.sequence_features)
         return only(parse_flat(records, features, lists, sequences=sequences, threads=threads), list(names))
+
+
+def _rows_of(batch: Batch, rows: I64) -> Batch:
+    """Some rows of a batch; the same one, if these are all."""
+    return batch if len(rows) == batch.num_rows else chosen(batch, rows)

@@ -9,7 +9,7 @@ from tfreel.ahead import ReadAhead
 from tfreel.columns.batch import Batch
 from tfreel.errors import TfreelWarning
 from tfreel.records.report import Report
-from tfreel.scans.chunks import Chunk, chunks_of
+from tfreel.scans.chunks import Chunk, chunks_of, first_of
 from tfreel.scans.options import Options
 from tfreel.scans.pieces import Piece, PieceReader
 from tfreel.scans.question import Question
@@ -29,21 +29,21 @@ class BatchStream(Iterator[Batch]):
     ) -> None:
         reader = PieceReader(options.verify, options.on_corrupt)
         self.report: Report = reader.report
-        rows = options.batch_rows
-        if limit is not None and not question.where and question.also is None:
-            rows = max(1, min(rows, limit))
-        chunks = chunks_of(reader.spans(pieces), rows, options.batch_bytes)
+        spans = reader.spans(pieces)
+        if limit is not None and not question.where:
+            spans = first_of(spans, limit)
+        chunks = chunks_of(spans, options.batch_rows, options.batch_bytes)
         self._ahead: list[ReadAhead[Chunk] | ReadAhead[Batch]] = []
         if options.threads > 1 and limit != 0:
             # One thread reads and checks, one has the core parse: together with the consumer, three at work.
             self._ahead.append(read := ReadAhead(chunks, _AHEAD))
             chunks = read
-        answers = _answers(chunks, question, options.threads)
+        answers = _answers(chunks, question, options.threads, limit)
         # What an engine decides is asked in the thread in which it asks us: its others may all wait for us.
         if self._ahead and question.also is None:
             self._ahead.append(made := ReadAhead(answers, _AHEAD))
             answers = made
-        self._batches = _limited(answers, limit)
+        self._batches = answers
 
     def __next__(self) -> Batch:
         return next(self._batches)
@@ -58,21 +58,13 @@ class BatchStream(Iterator[Batch]):
         self.close()
 
 
-def _answers(chunks: Iterator[Chunk], question: Question, threads: int) -> Iterator[Batch]:
-    for chunk in chunks:
-        batch = question.answer(chunk, threads)
+def _answers(chunks: Iterator[Chunk], question: Question, threads: int, limit: int | None) -> Iterator[Batch]:
+    left = limit
+    while left != 0 and (chunk := next(chunks, None)) is not None:
+        batch, met = question.answer(chunk, threads, left)
         if batch.num_rows:
             yield batch
-
-
-def _limited(batches: Iterator[Batch], limit: int | None) -> Iterator[Batch]:
-    if limit is None:
-        yield from batches
-        return
-    left = limit
-    while left and (batch := next(batches, None)) is not None:
-        yield batch if batch.num_rows <= left else batch.slice(0, left)
-        left -= min(left, batch.num_rows)
+        left = None if left is None else left - met
 
 
 def with_warning(stream: BatchStream) -> Iterator[Batch]:

@@ -256,9 +256,10 @@ class Scan:
         """The rows as batches, one after the other. Its ``report`` tells what was passed over.
 
         Args:
-            also: What else decides on rows: an object with ``names``, the features that it needs, and
-                ``mask(batch)``, which says for each row whether it is wanted. As with `where`, of other rows
-                nothing else is decoded. It is called in the thread that takes the batches.
+            also: What else decides on rows, of the first ones too that `head` leaves: an object with
+                ``names``, the features that it needs, and ``mask(batch)``, which says for each row whether it
+                is wanted. As with `where`, of other rows nothing else is decoded. It is called in the thread
+                that takes the batches.
 
         Raises:
             CorruptError: A file is damaged; after all batches before the fault.

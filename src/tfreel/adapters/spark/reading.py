@@ -171,7 +171,7 @@ class RecordReader(DataSourceReader):
     def _parsed(self, chunk: Chunk) -> pa.RecordBatch:
         question = self._scan._question
         try:
-            return spark_batch(question.answer(chunk, _THREADS), self._schema)
+            return spark_batch(question.answer(chunk, _THREADS).batch, self._schema)
         except FeatureMismatchError as error:
             if error.path is None:
                 raise _located(chunk, question, self._schema) from None
@@ -189,7 +189,7 @@ def _located(chunk: Chunk, question: Question, schema: pa.Schema) -> FeatureMism
     """
     for half in _halves(chunk):
         try:
-            spark_batch(question.answer(half, _THREADS), schema)
+            spark_batch(question.answer(half, _THREADS).batch, schema)
         except FeatureMismatchError as error:
             if half.rows > 1:
                 return _located(half, question, schema)
