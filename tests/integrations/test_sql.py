@@ -122,6 +122,17 @@ def test_optional_values_are_null_and_lists_are_lists() -> None:
     assert sql("select maybe from 'b.tfrecord' where id = 3", text=False).fetchall() == [(b"x",)]
 
 
+def test_features_that_differ_in_case_alone_are_not_taken_for_each_other() -> None:
+    tfreel.save("b.tfrecord", {"a": [1, 2], "A": [10, 20], "é": [3, 4], "É": [30, 40], "other": [5, 6]})
+    assert sql("""select sum(other), sum("é"), sum("É"), count(*) from 'b.tfrecord'""").fetchall() == [
+        (11, 7, 70, 2)
+    ]
+    for query in ("select a from 'b.tfrecord'", "select * from 'b.tfrecord' where \"A\" > 1"):
+        with pytest.raises(duckdb.Error, match="there are several features called 'A' but for the case"):
+            sql(query).fetchall()
+    assert run("select a from 'b.tfrecord'").exit_code == 2
+
+
 def test_a_value_that_no_sample_showed_is_an_error_and_not_lost() -> None:
     rows: list[dict[str, Any]] = [{"id": i, **({"maybe": 1} if i else {})} for i in range(1001)]
     tfreel.save("b.tfrecord", [*rows, {"id": 1001, "maybe": [1, 2]}])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -248,9 +249,12 @@ class _Table:
         connection.register(f"t{self.number}_all", everything)
         kinds = connection.sql(f"SELECT * FROM t{self.number}_all LIMIT 0").types  # noqa: S608 - our own name
         connection.register(f"t{self.number}", _Stream(source, ids, self.reading))
+        same = Counter(map(_folded, self.scan.columns))
         cells = []
         for name, kind in zip(self.scan.columns, kinds, strict=True):
             stored = ids[name] if name in decoded else f"CAST(error('{_NOT_DECODED}') AS {kind})"
+            if same[_folded(name)] > 1:  # DuckDB would answer with the first of them, whichever is meant
+                stored = f"CAST(error('{_same_to_sql(name)}') AS {kind})"
             cells.append(f"{self._expression(name, stored)} AS {_quoted(name)}")
         view = f"CREATE OR REPLACE VIEW {_quoted(self.name)} AS SELECT {', '.join(cells)} FROM t{self.number}"  # noqa: S608
         connection.execute(view).fetchall()
@@ -279,6 +283,19 @@ def _singles_in(found: InferredFeatures) -> frozenset[str]:
         for name, profile in found.profiles.items()
         if profile.lengths == (1, 1) and not profile.empty and len(profile.kinds) == 1
     )
+
+
+def _folded(name: str) -> bytes:
+    """The name as DuckDB compares it: without regard to the case of letters, those of ASCII."""
+    return name.encode().lower()
+
+
+def _same_to_sql(name: str) -> str:
+    text = (
+        f"there are several features called {name!r} but for the case of letters, which SQL does not tell"
+        f" apart; tfreel.scan(…, columns=[{name!r}]) is a table with one of them"
+    )
+    return text.replace("'", "''")
 
 
 def _quoted(name: str) -> str:
