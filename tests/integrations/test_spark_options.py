@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import tfreel
 from tfreel.adapters.spark.options import reading_options, writing_options
+from tfreel.adapters.spark.reading import found_schema
 
 
 def test_names_of_options_have_no_case_and_values_are_typed() -> None:
@@ -74,3 +76,12 @@ def test_a_url_keeps_its_password_to_itself() -> None:
 def test_codecs_have_the_names_of_hadoop_too() -> None:
     named = writing_options({"path": "a", "codec": "org.apache.hadoop.io.compress.GzipCodec"})
     assert named.codec == "gzip"
+
+
+def test_columns_that_spark_cannot_tell_apart_are_chosen_by_name() -> None:
+    tfreel.save("a.tfrecord", {"a": [1], "A": [2], "b": [3]})
+    with pytest.raises(ValueError, match="'A' is there twice, perhaps in another case"):
+        found_schema(reading_options({"path": "a.tfrecord"}))
+    with pytest.raises(ValueError, match="'a' is there twice"):
+        found_schema(reading_options({"path": "a.tfrecord", "columns": "a, b, A"}))
+    assert found_schema(reading_options({"path": "a.tfrecord", "columns": "b, A"})).names == ["b", "A"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -104,7 +105,7 @@ def inferred_schema(found: InferredFeatures, record_type: RecordType | None) -> 
         raise ValueError("these are SequenceExamples: leave the option recordType out, or say so")
     fields = [_field(name, found.profiles[name], depth=0) for name in found]
     fields += [_field(name, found.sequence_profiles[name], depth=2) for name in found.sequence_features]
-    return _schema(fields)
+    return T.StructType(fields)
 
 
 def _field(name: str, profile: FeatureProfile, *, depth: int) -> Any:
@@ -132,12 +133,12 @@ def told_schema(features: Mapping[str, Feature]) -> Any:
             )
         single = isinstance(feature, FixedLenFeature) and feature.shape == ()
         fields.append(T.StructField(name, _nested(_PLAIN[feature.dtype], 0 if single else 1)))
-    return _schema(fields)
+    return T.StructType(fields)
 
 
 def byte_array_schema() -> Any:
     """The schema of whole records."""
-    return _schema([T.StructField(BYTE_ARRAY, T.BinaryType())])
+    return T.StructType([T.StructField(BYTE_ARRAY, T.BinaryType())])
 
 
 def _nested(of: Any, depth: int) -> Any:
@@ -146,32 +147,29 @@ def _nested(of: Any, depth: int) -> Any:
     return of
 
 
-def _schema(fields: list[Any]) -> Any:
-    names = [field.name.casefold() for field in fields]
-    twice = next((field.name for field in fields if names.count(field.name.casefold()) > 1), None)
+def selected(schema: Any, columns: tuple[str, ...] | None) -> Any:
+    """Some columns of a schema, in that order.
+
+    Raises:
+        ValueError: There is no such column, or Spark cannot tell two of them apart.
+    """
+    from tfreel.columns.plan import no_such_feature
+
+    known: dict[str, list[Any]] = {}  # a feature and a feature list may have one name
+    for field in schema.fields:
+        known.setdefault(field.name, []).append(field)
+    for name in columns or ():
+        if name not in known:
+            raise ValueError(no_such_feature(name, known))
+    found = schema.fields if columns is None else [field for name in columns for field in known[name]]
+    same = Counter(field.name.casefold() for field in found)
+    twice = next((field.name for field in found if same[field.name.casefold()] > 1), None)
     if twice is not None:
         raise ValueError(
             f"{twice!r} is there twice, perhaps in another case, which Spark does not tell apart:"
             " choose with the option columns"
         )
-    return T.StructType(fields)
-
-
-def selected(schema: Any, columns: tuple[str, ...] | None) -> Any:
-    """Some columns of a schema, in that order.
-
-    Raises:
-        ValueError: There is no such column.
-    """
-    if columns is None:
-        return schema
-    from tfreel.columns.plan import no_such_feature
-
-    known = {field.name: field for field in schema.fields}
-    for name in columns:
-        if name not in known:
-            raise ValueError(no_such_feature(name, known))
-    return T.StructType([known[name] for name in columns])
+    return T.StructType(found)
 
 
 def check_depths(columns: Iterable[Column], found: InferredFeatures) -> None:
