@@ -159,6 +159,26 @@ def test_conditions_add_up() -> None:
     assert scan.select(["x"]).head(2).count() == 2
 
 
+@pytest.mark.parametrize(
+    ("condition", "rows"),
+    [
+        ("f == 0.1", [0]),  # which a float32 is not
+        ("f <= 1e39", [0, 1]),  # larger than any float32, and less than infinity
+        ("f > -1e400", [0, 1, 2]),
+        (f"f < 1{'0' * 400}", [0, 1]),
+        ("i == 9007199254740992.0", [0]),
+        ("i > 9007199254740992.0", [1, 2]),
+        ("i < 9.3e18", [0, 1, 2]),
+        ("i >= 0.5", [0, 1, 2]),
+    ],
+)
+def test_numbers_are_compared_to_the_last_bit(condition: str, rows: list[int]) -> None:
+    floats = np.array([0.1, 3.4e38, np.inf], np.float32)
+    tfreel.save("a.tfrecord", {"f": floats, "i": [2**53, 2**53 + 1, 2**63 - 1], "row": [0, 1, 2]})
+    (found,) = tfreel.scan("a.tfrecord", ["row"], condition).batches()
+    assert found["row"].tolist() == rows
+
+
 def test_conditions_may_be_as_many_as_one_likes() -> None:
     made("a.tfrecord", 100)
     scan = tfreel.scan("a.tfrecord")

@@ -37,6 +37,7 @@ _TOKEN = re.compile(
 _WORDS = ("and", "or", "not", "in", "is", "missing")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _DEEPEST = 50
+_GREATEST = float(np.finfo(np.float64).max)
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": np.equal,
     "!=": np.equal,  # and then turned round
@@ -250,9 +251,7 @@ class _Compare:
             return self._of_strings(values, self.literal)
         if isinstance(self.literal, bytes):
             raise self.mismatch("numbers")
-        # As the file holds it: the float32 that 0.1 became is equal to 0.1.
-        literal = np.float32(self.literal) if values.dtype == np.float32 else self.literal
-        found: Mask = _COMPARE[self.sign](values, literal)
+        found: Mask = _COMPARE[self.sign](values, _comparable(self.literal, values.dtype))
         return found
 
     def _of_strings(self, values: list[bytes], literal: bytes) -> Mask:
@@ -262,6 +261,15 @@ class _Compare:
         order = np.array([(value > literal) - (value < literal) for value in values], np.int8)
         found: Mask = _COMPARE[self.sign](order, 0)
         return found
+
+
+def _comparable(literal: float, dtype: np.dtype[Any]) -> Any:
+    """A number as such values are compared with it to the last bit."""
+    if dtype.kind in "iu":
+        return int(literal) if isinstance(literal, float) and literal.is_integer() else literal
+    if abs(literal) <= float(np.finfo(dtype).max):
+        return dtype.type(literal)  # as the file holds it: the float32 that 0.1 became is equal to 0.1
+    return np.float64(min(max(literal, -_GREATEST), _GREATEST))  # of which infinity is greater still
 
 
 def _token(kind: str, text: str, at: int) -> _Token:
