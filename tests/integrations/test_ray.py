@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,13 @@ def test_conditions_reach_the_files(path: Path, predicate: Any, where: str | Non
     assert table_of(ds) == wanted
     assert ds.count() == wanted.num_rows
     assert table_of(ds.select_columns(["weight"])) == wanted.select(["weight"])
+
+
+def test_conditions_may_be_as_long_as_one_likes(path: Path) -> None:
+    some = reduce(or_, [col("label") == i for i in range(3, 63)])
+    for predicate in (some, ~some):
+        scan = tfreel.scan(path, features=FEATURES, where=condition_of(predicate, FEATURES))
+        assert scan.count() == expected(path).filter(predicate.to_pyarrow()).num_rows
 
 
 def test_columns_of_a_condition_are_found_wherever_they_stand() -> None:

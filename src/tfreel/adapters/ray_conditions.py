@@ -6,7 +6,7 @@ So what cannot be said, or might mean something else, is left out: but no row ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tfreel.columns.wording import name_in_words, value_in_words
@@ -48,8 +48,8 @@ def _exact(predicate: Any, features: Mapping[str, Any]) -> str | None:
     """The very same condition; None if it cannot be said."""
     operation = _operation(predicate)
     if operation in ("and", "or"):
-        sides = [_exact(side, features) for side in (predicate.left, predicate.right)]
-        return None if None in sides else f"({sides[0]} {operation} {sides[1]})"
+        sides = [_exact(side, features) for side in _sides(predicate, operation)]
+        return None if None in sides else f"({f' {operation} '.join(filter(None, sides))})"
     if operation == "not":
         inner = _exact(predicate.operand, features)
         return None if inner is None else f"(not {inner})"
@@ -58,6 +58,12 @@ def _exact(predicate: Any, features: Mapping[str, Any]) -> str | None:
     if operation in ("in", "not_in"):
         return _membership(operation, predicate, features)
     return None
+
+
+def _sides(predicate: Any, operation: str) -> Iterator[Any]:
+    """All that an operation joins, side by side: Ray has two at a time, and ours may be only so deep."""
+    for side in (predicate.left, predicate.right):
+        yield from _sides(side, operation) if _operation(side) == operation else [side]
 
 
 def _operation(expression: Any) -> str:
