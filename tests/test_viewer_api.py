@@ -418,14 +418,30 @@ def test_odd_records_are_counted_and_do_not_end_a_search(tmp_path: Path, stoppin
     assert visitor.query(where="n >= 18")["unreadable"] == 2
 
 
-def test_a_histogram_can_be_of_what_was_found(visitor: Visitor) -> None:
-    query = visitor.query(where="label < 2")["id"]
-    found = visitor.json("histograms", feature="label", query=query)
+def test_features_without_a_value_anywhere_can_be_asked_for(tmp_path: Path, stopping: list[Visitor]) -> None:
+    records = [tfreel.encode_sequence({"n": i}, {"steps": []}) for i in range(3)]
+    tfreel.save(tmp_path / "a.tfrecord", records)
+    stopping.append(visitor := visit(tmp_path / "a.tfrecord"))
+    assert visitor.found(sort="steps") == [0, 1, 2]
+    assert visitor.found(where="steps is not missing and n > 0") == [1, 2]
+    found = histogram(visitor, feature="steps")
+    assert "error" not in found
+    assert found["distribution"]["count"] == 0
+
+
+def histogram(visitor: Visitor, **question: str) -> Any:
+    found = visitor.json("histograms", **question)
     for _ in range(100):
         if found["done"]:
             break
         time.sleep(0.02)
-        found = visitor.json("histograms", feature="label", query=query)
+        found = visitor.json("histograms", **question)
+    return found
+
+
+def test_a_histogram_can_be_of_what_was_found(visitor: Visitor) -> None:
+    query = visitor.query(where="label < 2")["id"]
+    found = histogram(visitor, feature="label", query=query)
     assert [(bar["value"], bar["count"]) for bar in found["distribution"]["bars"]] == [(0, 4), (1, 4)]
     assert visitor.get("histograms", feature="nothing").status == 404
     assert visitor.get("histograms", feature="label", query="nothing").status == 404

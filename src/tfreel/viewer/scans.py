@@ -48,13 +48,11 @@ class Columns:
 def columns_of(
     names: list[str], profiles: Mapping[str, FeatureProfile], lists: Mapping[str, FeatureProfile]
 ) -> Columns:
-    """The columns for these features, each of the kind that it mostly has."""
+    """The columns for these features, each of the kind that it mostly has; of any, if none was seen."""
 
     def kinds(known: Mapping[str, FeatureProfile]) -> dict[str, Any]:
         return {
-            name: RaggedFeature(next(iter(known[name].kinds)))
-            for name in names
-            if name in known and known[name].kinds
+            name: RaggedFeature(next(iter(known[name].kinds), "int64")) for name in names if name in known
         }
 
     return Columns(kinds(profiles), kinds({k: v for k, v in lists.items() if k not in profiles}))
