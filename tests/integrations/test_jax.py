@@ -63,6 +63,13 @@ def test_smaller_batches_are_filled_up_and_masked(ds: tfreel.Dataset) -> None:
         next(iterate(ds.batch(10), pad_to=8))
 
 
+def test_rows_without_numbers_are_real_too(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a", {"name": ["a", "b", "c"]})
+    (batch, others), *_ = iterate(tfreel.Dataset(tmp_path / "a").batch(4), pad_to=4, others="split")
+    assert batch["mask"].tolist() == [True, True, True, False]
+    assert others["name"].to_list() == [b"a", b"b", b"c"]
+
+
 def test_batches_that_were_rearranged_must_be_whole_themselves(ds: tfreel.Dataset) -> None:
     with pytest.raises(TypeError, match="must be batched first"):
         iterate(ds)

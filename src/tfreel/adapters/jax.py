@@ -170,7 +170,7 @@ class _Placing:
                 f"no device can hold {', '.join(map(repr, rest))}: choose columns, pad rows of any length"
                 ' with batch(pad=0), or say others="drop" or others="split"'
             )
-        placed = {name: self._put(self._narrow(name, a)) for name, a in self._padded(numeric).items()}
+        placed = {name: self._put(self._narrow(name, a)) for name, a in self._padded(numeric, rest).items()}
         return (placed, rest) if self._others == "split" else placed
 
     def _put(self, array: npt.NDArray[Any]) -> Any:
@@ -178,12 +178,14 @@ class _Placing:
             return jax.device_put(array)
         return jax.make_array_from_process_local_data(self._sharding, array)
 
-    def _padded(self, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    def _padded(
+        self, columns: dict[str, npt.NDArray[Any]], rest: dict[str, Any]
+    ) -> dict[str, npt.NDArray[Any]]:
         if self._pad_to is None:
             return columns
         if "mask" in columns:
             raise ValueError('pad_to= adds a column "mask", and there is one of that name')
-        rows = len(next(iter(columns.values()), ()))
+        rows = len(next(iter([*columns.values(), *rest.values()]), ()))
         if rows > self._pad_to:
             raise ValueError(f"a batch has {rows} rows, and pad_to={self._pad_to}")
         missing = self._pad_to - rows
