@@ -97,6 +97,14 @@ def test_nothing_is_left_when_it_is_given_up() -> None:
     assert there() == []
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_file_with_the_name_of_the_set_is_refused(replace: bool) -> None:
+    tfreel.save("out/train.tfrecord", [b"old"])
+    with pytest.raises(FileExistsError, match="which would be read in place of the set"):
+        begun(replace=replace)
+    assert there() == ["train.tfrecord"]
+
+
 def test_a_set_that_is_there_is_kept_or_replaced() -> None:
     begun().publish([])
     with pytest.raises(FileExistsError, match=r'the set exists already.*mode="w" replaces it'):

@@ -8,7 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -591,3 +591,14 @@ def test_a_set_made_by_others_needs_no_manifest(tmp_path: Path) -> None:
     for i, name in enumerate(names(3, ".tfrecord.gz")):
         (tmp_path / name).write_bytes(compress(frames(NUMBERS[i::3]), "gzip"))
     assert sorted(tfreel.read(tmp_path / "train-*")) == NUMBERS
+
+
+@pytest.mark.parametrize("mode", ["x", "w"])
+def test_a_file_that_would_be_read_in_place_of_the_set_is_refused(tmp_path: Path, mode: Any) -> None:
+    tfreel.save(tmp_path / "a.tfrecord", [b"old"])
+    with pytest.raises(FileExistsError, match="is one file, which would be read in place of the set"):
+        tfreel.ShardedWriter(tmp_path / "a.tfrecord", shards=2, mode=mode)
+    assert visible(tmp_path) == ["a.tfrecord"]
+    os.remove(tmp_path / "a.tfrecord")
+    tfreel.save(tmp_path / "a.tfrecord", [b"new"] * 3, shards=2, mode=mode)
+    assert len(tfreel.open(tmp_path / "a.tfrecord")) == 3

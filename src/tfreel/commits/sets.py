@@ -22,7 +22,7 @@ from typing import Any
 
 from tfreel.commits.parts import Part
 from tfreel.errors import TfreelError
-from tfreel.records.shards import files_of_set, refuse_set
+from tfreel.records.shards import files_of_set, refuse_file, refuse_set
 from tfreel.records.write import Writer
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.paths import display, shard_name, split_suffix
@@ -105,6 +105,7 @@ class NewSet:
             FileExistsError: There is such a set, or another driver is writing one.
         """
         settle(self.path)
+        refuse_file(self.path)
         if not self._replace:
             refuse_set(self.path)
         os.makedirs(self.parts.folder, exist_ok=True)

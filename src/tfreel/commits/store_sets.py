@@ -18,7 +18,7 @@ from tfreel.commits.marks import Mark, new_key, take_away
 from tfreel.commits.parts import Part
 from tfreel.commits.sets import Parts
 from tfreel.errors import TfreelError
-from tfreel.records.shards import files_of_set, refuse_set
+from tfreel.records.shards import files_of_set, refuse_file, refuse_set
 from tfreel.storage.manifest import MANIFEST_SUFFIX, Shard, manifest_of
 from tfreel.storage.paths import display, shard_name, split_suffix
 from tfreel.storage.places import copy, listed, read_whole
@@ -57,6 +57,7 @@ class NewStoreSet:
             FileExistsError: There is such a set.
         """
         settle(self.path)
+        refuse_file(self.path)
         if not self._replace:
             refuse_set(self.path)
         self._mark.put()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
@@ -45,7 +46,8 @@ class ShardedWriter:
         max_records: Records in each file, at the most.
         max_bytes: Bytes of records in each file, before compression, at the most (a larger record gets a file
             of its own).
-        mode: ``"x"`` fails if the set exists, ``"w"`` replaces it, old shards included.
+        mode: ``"x"`` fails if the set exists, ``"w"`` replaces it, old shards included. Both fail if one file
+            has this name, which would be read in place of the set.
         compression: As in `Writer`.
         level: As in `Writer`.
         durable: As in `Writer`.
@@ -106,6 +108,7 @@ class ShardedWriter:
         self._process = os.getpid()
         self._lock = threading.RLock()  # which file is next is decided by one thread at a time
         renew_after_fork(self)
+        refuse_file(self.path)
         if not self._replace:
             self._refuse_existing()
         # Open from the beginning, for its lock: one writer at a time for one set, however it is cut up.
@@ -357,4 +360,18 @@ def refuse_set(path: str) -> None:
     if old := files_of_set(path):
         raise FileExistsError(
             f'{display(old[0])}: the set exists already, {len(old)} files of it; mode="w" replaces it'
+        )
+
+
+def refuse_file(path: str) -> None:
+    """Makes sure that no file has the name of a set: readers would take it, and not the shards.
+
+    Raises:
+        FileExistsError: One has.
+    """
+    if exists(path) and (isinstance(path, Url) or not os.path.isdir(path)):
+        raise FileExistsError(
+            errno.EEXIST,
+            "is one file, which would be read in place of the set; remove it, or give the set another name",
+            display(path),
         )
