@@ -16,6 +16,9 @@ FUZZ_PROBE := mkdir -p build && echo 'extern "C" int LLVMFuzzerTestOneInput(cons
 BROWSER_PROBE := command -v chromium > /dev/null
 FONT_PROBE := fc-list :lang=zh | grep -q .
 JAVA_PROBE := command -v java > /dev/null
+# Processes that share the tests: as many as there are processors. WORKERS=0 is for a debugger.
+WORKERS ?= auto
+SHARED := -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
@@ -28,19 +31,19 @@ demo: $(VENV)/installed ## build, then draw pictures, pack, train, resume and re
 	$(BIN)/tfreel demo --force
 
 test: $(VENV)/test ## run the tests that need nothing heavy
-	$(BIN)/python -m pytest tests --ignore tests/integrations
+	$(BIN)/python -m pytest $(SHARED) tests --ignore tests/integrations
 
 test-integrations: $(VENV)/integrations ## run the tests against TensorFlow, PyTorch, JAX, a browser and other peers
 	@$(BROWSER_PROBE) || (echo "the browser tests need Chromium: make system, or apt-get install chromium" && exit 1)
 	@$(JAVA_PROBE) || (echo "the tests of Spark need Java 17: make system, or apt-get install default-jre-headless" && exit 1)
-	$(BIN)/python -m pytest tests/integrations $(FORKING:%=--ignore %) --ignore-glob 'tests/integrations/test_ray*.py'
+	$(BIN)/python -m pytest $(SHARED) tests/integrations $(FORKING:%=--ignore %) --ignore-glob 'tests/integrations/test_ray*.py'
 	# Each by itself: they fork, and a process where JAX or TensorFlow has threads may hang then.
 	for file in $(FORKING); do $(BIN)/python -m pytest $$file || exit 1; done
 	# By themselves too: a cluster wants both processors, and its driver has threads.
 	$(BIN)/python -m pytest tests/integrations/test_ray*.py
 
 hostile: $(VENV)/test ## kill, fail, cut, flip, lie, knock and soak; the counts come last
-	$(BIN)/python -m pytest $(HOSTILE)
+	$(BIN)/python -m pytest $(SHARED) $(HOSTILE)
 
 race: $(VENV)/check ## the tests of the core under the thread sanitizer
 	mkdir -p build

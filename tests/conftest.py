@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 settings.register_profile("same", derandomize=True)
 settings.register_profile("new", derandomize=False)
 settings.load_profile("same")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Adds up what the processes that share the tests have counted."""
+    for what, times in getattr(node, "workeroutput", {}).get("counted", {}).items():
+        counting.count(what, times)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tells the process that adds up, if there is one."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["counted"] = counting.counted()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -17,6 +17,11 @@ def forget(what: str) -> None:
     del _counts[what]
 
 
+def counted() -> dict[str, int]:
+    """What was counted, for whoever adds it up."""
+    return dict(_counts)
+
+
 def summary() -> list[str]:
     """What was counted, a line each."""
     return [f"{times:>12,}  {what}" for what, times in _counts.items()]
