@@ -33,11 +33,12 @@ class BoundShard {
 
 class BoundShards {
  public:
-  BoundShards(const nb::list& shards, std::uint64_t most_held)
+  BoundShards(const nb::list& shards, std::uint64_t most_held, std::size_t most_open)
       : bound_(nb::steal<nb::tuple>(PySequence_Tuple(shards.ptr()))) {
     std::vector<Shard> all;
     for (nb::handle shard : bound_) all.push_back(nb::cast<const BoundShard&>(shard).shard());
-    shards_ = std::make_shared<Shards>(std::move(all), ShardsOptions{.most_held = most_held});
+    shards_ = std::make_shared<Shards>(
+        std::move(all), ShardsOptions{.most_open = most_open, .most_held = most_held});
   }
 
   const std::shared_ptr<Shards>& shards() const noexcept { return shards_; }
@@ -113,8 +114,8 @@ void bind_pipeline(nb::module_& module) {
 
   nb::class_<BoundShards>(module, "Shards",
                           "Files that pipelines share: open, and in memory if they are small.")
-      .def(nb::init<nb::list, std::uint64_t>(), nb::arg("shards"), nb::kw_only(),
-           nb::arg("most_held"));
+      .def(nb::init<nb::list, std::uint64_t, std::size_t>(), nb::arg("shards"), nb::kw_only(),
+           nb::arg("most_held"), nb::arg("most_open"));
 
   nb::class_<BoundPipeline>(module, "Pipeline",
                             "Batches fetched and parsed ahead, by threads that end with it.")

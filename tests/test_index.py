@@ -630,6 +630,29 @@ def test_more_shards_than_files_may_be_open(tmp_path: Path, codec: str, count: i
     assert (done.returncode, done.stderr) == (0, "")
 
 
+MANY_OPEN_SETS = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
+import tfreel
+features = {"i": tfreel.FixedLenFeature([], "int64")}
+sets = [tfreel.Dataset("s-*.tfrecord", features=features) for _ in range(int(sys.argv[2]))]
+for dataset in sets:
+    everything = list(range(len(dataset)))
+    assert [row["i"] for row in dataset] == everything
+    batches = [batch["i"].tolist() for batch in dataset.shuffle(1).batch(7)]
+    assert sorted(i for batch in batches for i in batch) == everything
+"""
+
+
+@pytest.mark.parametrize(("limit", "sets"), [(32, 1), (64, 3), (256, 8)])
+def test_sets_share_the_files_that_a_process_may_open(tmp_path: Path, limit: int, sets: int) -> None:
+    for i in range(200):
+        tfreel.save(tmp_path / f"s-{i:05d}-of-00200.tfrecord", {"i": [2 * i, 2 * i + 1]})
+    command = [sys.executable, "-c", MANY_OPEN_SETS, str(limit), str(sets)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 # Threads ----------------------------------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ from tfreel.index.sidecar import U64, FileIndex
 from tfreel.records.read import OnCorrupt, read
 from tfreel.records.report import Fault
 from tfreel.settings import byte_count
+from tfreel.storage.files import most_open_files
 from tfreel.storage.names import Paths
 from tfreel.storage.url import Url
 from tfreel.threads import Turn, in_threads, thread_count
@@ -31,6 +32,7 @@ from tfreel.threads import Turn, in_threads, thread_count
 _MODES = ("auto", "memory", "rebuild", "require", "text")
 _ITERATE_RECORDS = 1024
 _HELD_BYTES = 100 << 20  # in each process: as much as anybody can spare
+_MOST_OPEN_FILES = 64  # that batches made ahead keep, besides those of `Handles`
 _MOST_SHARDS_AT_ONCE = 16  # of a store: they are waited for, and not worked at
 
 
@@ -217,6 +219,7 @@ class Records(Sequence[bytes]):
                 for path, index in zip(self.files, self._indexes, strict=True)
             ],
             most_held=byte_count("TFREEL_HELD_BYTES", _HELD_BYTES),
+            most_open=most_open_files(_MOST_OPEN_FILES),
         )
 
     def place(self, position: int) -> tuple[str, int, int]:

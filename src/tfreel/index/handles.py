@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 import warnings
+import weakref
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +23,7 @@ from tfreel.index.seek import Seekable, open_seekable
 from tfreel.index.sidecar import ROW_BYTES, U64, FileIndex
 from tfreel.index.spans import Spans
 from tfreel.records.report import Fault, describe
-from tfreel.storage.files import LocalFile
+from tfreel.storage.files import LocalFile, most_open_files
 from tfreel.storage.paths import display
 from tfreel.storage.places import File
 from tfreel.storage.remote.objects import ObjectFile
@@ -239,8 +241,10 @@ class Handles:
         self._all_held = indexes.are_held
         self._lock = threading.Lock()
         self._open: OrderedDict[int, Handle] = OrderedDict()
+        self._most_open = most_open_files(_MOST_OPEN_FILES)
         self._spans = Spans()
         renew_after_fork(self)
+        _all_handles[id(self)] = self
 
     def after_fork(self) -> None:
         self._lock = threading.Lock()
@@ -271,12 +275,34 @@ class Handles:
     def _close_some(self) -> None:
         weight = sum(handle.weight for handle in self._open.values())
         index_bytes = 0 if self._all_held else sum(handle.index_bytes for handle in self._open.values())
-        while len(self._open) > 1 and (weight > _MOST_OPEN_FILES or index_bytes > MOST_INDEX_BYTES):
+        while len(self._open) > 1 and (weight > self._most_open or index_bytes > MOST_INDEX_BYTES):
             _, handle = self._open.popitem(last=False)
             weight -= handle.weight
             index_bytes -= 0 if self._all_held else handle.index_bytes
 
     def _opened(self, path: str, index: FileIndex | Rows) -> Handle:
+        try:
+            return self._made(path, index)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+        self._open.clear()
+        for reference in _all_handles.valuerefs():
+            if (other := reference()) is not None:
+                other._let_go()
+        return self._made(path, index)
+
+    def _let_go(self) -> None:
+        """Closes what is kept open and not in use. Without waiting: whoever has the lock may wait for us."""
+        if self._lock.acquire(blocking=False):
+            self._open.clear()
+            self._lock.release()
+
+    def _made(self, path: str, index: FileIndex | Rows) -> Handle:
         if isinstance(path, Url) and isinstance(index, FileIndex):
             return RemoteHandle(path, index, self._threads, self._spans)
         return Handle(path, index, self._threads)
+
+
+# Of all sets: when the process may open no more files, each gives back those that it keeps for later.
+_all_handles: weakref.WeakValueDictionary[int, Handles] = weakref.WeakValueDictionary()

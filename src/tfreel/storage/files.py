@@ -23,6 +23,14 @@ _TYPES = {
 }
 
 
+def most_open_files(most: int) -> int:
+    """How many files may be kept open in one place: `most`, or an eighth of what the process may have."""
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return most if limit == resource.RLIM_INFINITY else max(1, min(most, limit // 8))
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What tells whether a file is still the one that was opened."""
