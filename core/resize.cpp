@@ -14,16 +14,20 @@ struct Between {
   float weight;
 };
 
+// Where a position counts, which rounding may have taken past either end of the image. The ends are
+// whole numbers: beyond 2^24 the nearest float to the last position may lie behind it.
+std::size_t inside(float position, std::size_t size) noexcept {
+  return std::min(static_cast<std::size_t>(std::max(position, 0.0F)), size - 1);
+}
+
 std::vector<Between> positions(std::size_t from, std::size_t to, std::size_t stride) {
   const float scale = static_cast<float>(from) / static_cast<float>(to);
-  const float last = static_cast<float>(from - 1);
   std::vector<Between> found(to);
   for (std::size_t i = 0; i < to; ++i) {
     const float at = (static_cast<float>(i) + 0.5F) * scale - 0.5F;
     const float floor = std::floor(at);
-    // Both ends are clamped to the image: rounding may take `at` past either of them.
-    found[i].low = static_cast<std::size_t>(std::clamp(floor, 0.0F, last)) * stride;
-    found[i].high = static_cast<std::size_t>(std::clamp(std::ceil(at), 0.0F, last)) * stride;
+    found[i].low = inside(floor, from) * stride;
+    found[i].high = inside(std::ceil(at), from) * stride;
     found[i].weight = at - floor;
   }
   return found;

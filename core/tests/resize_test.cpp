@@ -78,5 +78,12 @@ TEST(resizing_a_very_long_row_stays_inside_of_it) {
     CHECK_EQ(resized(image, shape, 1, width).size(), width);
 }
 
+TEST(the_last_pixel_of_a_row_counts_where_its_position_is_no_float) {
+  const ImageShape shape{1, (1 << 24) + 4, 1};  // whose last position rounds up, to its width
+  std::vector<std::uint8_t> image(shape.size(), 7);
+  const auto out = resized(image, shape, 1, shape.width);
+  CHECK_EQ(out.back(), 7.0F);
+}
+
 }  // namespace
 }  // namespace tfreel
