@@ -48,11 +48,7 @@ std::span<std::byte> Decoder::space() {
   const bool room_in_place = buffer_ && buffer_->capacity - begin_ >= needed_ &&
                              buffer_->capacity - end_ >= options_.window_bytes / 4;
   if (!room_in_place) {
-    const std::size_t want = capacity_for(have);
-    const bool alone = buffer_ && buffer_.use_count() == 1 && buffer_->capacity >= want;
-    // Whoever let go of the last block has finished reading it.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    auto target = alone ? buffer_ : pool_->take(want);
+    auto target = buffer_of(capacity_for(have));
     if (have != 0) std::memmove(target->data.get(), window().data(), have);
     origin_ += begin_;
     begin_ = 0;
@@ -60,6 +56,15 @@ std::span<std::byte> Decoder::space() {
     buffer_ = std::move(target);
   }
   return buffer_->bytes().subspan(end_);
+}
+
+// A buffer of at least this size: the one that is there, unless it is too small or a block that
+// somebody holds lies in it.
+std::shared_ptr<BufferPool::Buffer> Decoder::buffer_of(std::size_t capacity) const {
+  const bool alone = buffer_ && buffer_.use_count() == 1 && buffer_->capacity >= capacity;
+  // Whoever let go of the last block has finished reading it.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return alone ? buffer_ : pool_->take(capacity);
 }
 
 // How large the buffer should be when its `have` undecoded bytes have to move anyway. Twice as much
@@ -101,15 +106,15 @@ std::optional<Decoder::Awaited> Decoder::awaited() const noexcept {
 }
 
 void Decoder::pass(const Awaited& record, std::span<const std::byte> behind) {
+  auto target = buffer_of(options_.window_bytes);  // first: this may fail
+  const std::size_t size = std::min(behind.size(), target->capacity);
   origin_ = offset() + record.length + kFrameOverhead;
-  begin_ = end_ = 0;
-  buffer_.reset();  // the last block may still lie in it; if not, the pool gives it again
+  begin_ = 0;
+  end_ = size;
+  buffer_ = std::move(target);
+  std::copy_n(behind.begin(), size, buffer_->data.get());
   consume(0);
   ++record_;
-  const auto target = space();
-  const std::size_t size = std::min(behind.size(), target.size());
-  std::copy_n(behind.begin(), size, target.begin());
-  filled(size);
 }
 
 // The hot loop: takes sound records until something else turns up, then lets `diagnose` say what.

@@ -56,7 +56,8 @@ class Decoder {
     std::span<const std::byte> arrived;  // the first bytes of it
   };
   std::optional<Awaited> awaited() const noexcept;
-  // The awaited record came another way and was sound. `behind` is what follows it in the stream.
+  // The awaited record came another way and was sound. `behind` is what follows it in the stream, a
+  // header at most. Throws if there is no memory; then nothing has happened.
   void pass(const Awaited& record, std::span<const std::byte> behind);
 
   // Stream offset of the next byte to be fed.
@@ -82,6 +83,7 @@ class Decoder {
   std::uint32_t payload_crc(std::span<const std::byte> present);
   bool worth_checking(std::uint64_t length) noexcept;
 
+  std::shared_ptr<BufferPool::Buffer> buffer_of(std::size_t capacity) const;
   std::size_t capacity_for(std::size_t have) const noexcept;
   std::span<const std::byte> window() const noexcept;
   std::uint64_t left() const noexcept { return options_.size - offset(); }

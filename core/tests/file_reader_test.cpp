@@ -4,13 +4,29 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "check.hpp"
 #include "frame_buffer.hpp"
+
+namespace {
+
+std::size_t largest_array = static_cast<std::size_t>(-1);  // there is no memory for a larger one
+
+}  // namespace
+
+void* operator new[](std::size_t size) {
+  void* memory = size > largest_array ? nullptr : std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tfreel {
 namespace {
@@ -177,6 +193,23 @@ TEST(file_reader_leaves_files_that_shrank_to_next) {
   CHECK(!reader.read_long(record));
   CHECK(reader.next() == Decoder::Step::fault);
   CHECK(reader.fault().kind == FaultKind::truncated_body);
+}
+
+TEST(file_reader_leaves_long_records_to_next_when_memory_is_short) {
+  DecoderOptions options;
+  options.window_bytes = 60000;
+  const auto file = long_file(options.size);
+  FileReader reader(fileno(file.get()), options);
+  CHECK(reader.next() == Decoder::Step::records);
+  const Block held = reader.take_block();  // so that its buffer cannot be used again
+  std::vector<std::byte> record(reader.long_record());
+  CHECK_EQ(record.size(), 70000u);
+  largest_array = 1000;
+  CHECK(!reader.read_long(record));
+  largest_array = static_cast<std::size_t>(-1);
+  CHECK_EQ(reader.record(), 2u);
+  CHECK(reader.next() == Decoder::Step::records);
+  CHECK_EQ(reader.take_block().payload(0).size(), 70000u);
 }
 
 TEST(file_reader_throws_what_the_system_says) {
