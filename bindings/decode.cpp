@@ -35,6 +35,23 @@ nb::object array_of(std::span<const float> values) {
   return array;
 }
 
+// The values of a list that were counted before. Somebody may write to a mapped file while it is
+// read: then what was counted no longer holds, and only what was counted has a place.
+nb::object list_of(Bytes run, std::size_t count) {
+  std::size_t taken = 0;
+  const auto require = [&](bool as_counted) {
+    if (!as_counted) throw Malformed{run.data(), "a record that changes while it is read"};
+  };
+  nb::object list = list_of_bytes(count, [&](auto&& add) {
+    read_bytes(run, [&](Bytes value) {
+      require(taken++ < count);
+      add(value);
+    });
+  });
+  require(taken == count);
+  return list;
+}
+
 nb::object object_of(const SimpleFeature& feature, std::size_t count) {
   switch (feature.kind) {
     case Kind::ints: {
@@ -48,7 +65,7 @@ nb::object object_of(const SimpleFeature& feature, std::size_t count) {
       return array;
     }
     case Kind::bytes:
-      return list_of_bytes(count, [&](auto&& add) { read_bytes(feature.run, add); });
+      return list_of(feature.run, count);
     case Kind::none:
       break;
   }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -289,3 +291,34 @@ def test_decoding_gives_back_what_was_encoded_as_a_sequence(
 def test_nothing_is_no_record(decode: Any) -> None:
     with pytest.raises(TypeError, match="expected bytes, bytearray or memoryview, got None"):
         decode(None)
+
+
+# One value of 8,000 bytes, which are 4,000 fields without content: with another length, they are values.
+CHANGING = """
+import mmap, os, signal, time
+import tfreel
+
+record = tfreel.encode({"x": [b"\\x0a\\x00" * 4_000]})
+at = record.index(b"\\x0a\\x00\\x0a\\x00") - 2
+shared = mmap.mmap(-1, len(record))
+shared[:] = record
+child = os.fork()
+if child == 0:
+    while True:
+        shared[at : at + 2] = b"\\x01A"
+        shared[at : at + 2] = record[at : at + 2]
+try:
+    view, decoded, end = memoryview(shared), 0, time.monotonic() + 2
+    while time.monotonic() < end:
+        try:
+            decoded += all(isinstance(value, bytes) for value in tfreel.decode(view)["x"])
+        except tfreel.DecodeError:
+            pass
+    assert decoded > 0
+finally:
+    os.kill(child, signal.SIGKILL)
+"""
+
+
+def test_a_record_that_somebody_writes_to_meanwhile_is_decoded_or_refused() -> None:
+    subprocess.run([sys.executable, "-c", CHANGING], check=True)
