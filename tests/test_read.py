@@ -818,3 +818,38 @@ def test_compressible_data_of_any_size_is_read_to_its_end(tmp_path: Path) -> Non
             assert [len(record) for record in tfreel.read(path)] == [size, 4], (size, codec)
             with path.open("rb") as stream:
                 assert [len(record) for record in tfreel.read(stream)] == [size, 4], (size, codec)
+
+
+HANDLED = """
+import signal, sys, time
+import tfreel
+
+long, short = bytes(40_000), b"short"
+path, taken, refused = sys.argv[1], [], 0
+records = [b"%06d" % i + (short if i % 200 < 100 else long) for i in range(2_000)]
+with tfreel.Writer(path) as out:
+    out.write_many(records)
+
+def handle(*_):
+    global refused
+    try:
+        taken.append(next(reader))
+    except RuntimeError:
+        refused += 1
+
+signal.signal(signal.SIGALRM, handle)
+end = time.monotonic() + 60
+while refused == 0 and time.monotonic() < end:
+    reader, taken = tfreel.read(path), []
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+    found = list(reader)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    assert len(found) + len(taken) == len(records), (len(found), len(taken))
+    assert sorted(found + taken) == records
+    assert found == sorted(found)
+assert refused
+"""
+
+
+def test_the_handler_of_a_signal_takes_no_records_out_of_the_middle_of_a_step(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", HANDLED, tmp_path / "records.tfrecord"], check=True)
