@@ -42,10 +42,13 @@ std::optional<JoinedStrings> join_string_views(
     joined.offsets[i + 1] = joined.offsets[i] + static_cast<std::int64_t>(value->size());
   }
   joined.data.resize(static_cast<std::size_t>(joined.offsets[count]));
+  // They are looked at again, as somebody may have written to them meanwhile.
   for (std::size_t i = 0; i < count; ++i) {
-    const auto value = *string_of(views.subspan(i * kViewBytes, kViewBytes), buffers);
-    if (value.empty()) continue;
-    std::memcpy(joined.data.data() + joined.offsets[i], value.data(), value.size());
+    const auto value = string_of(views.subspan(i * kViewBytes, kViewBytes), buffers);
+    const std::int64_t room = joined.offsets[i + 1] - joined.offsets[i];
+    if (!value || static_cast<std::int64_t>(value->size()) != room) return std::nullopt;
+    if (room != 0)
+      std::memcpy(joined.data.data() + joined.offsets[i], value->data(), value->size());
   }
   return joined;
 }

@@ -18,7 +18,7 @@ struct JoinedStrings {
 
 // A view has 16 bytes: a length, then the string itself if it fits into 12 bytes, else its first
 // four bytes, the number of a buffer, and where the string begins there.
-// Nothing, if a view points outside of its buffer.
+// Nothing, if a view points outside of its buffer, or changes while it is read.
 std::optional<JoinedStrings> join_string_views(
     std::span<const std::byte> views, const std::vector<std::span<const std::byte>>& buffers);
 
