@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -20,17 +19,17 @@ void in_parallel(std::size_t size, std::size_t smallest, std::size_t threads,
       errors[part] = std::current_exception();
     }
   };
-  std::vector<std::jthread> helpers;
+  std::vector<std::thread> helpers;  // not of std::jthread, which libc++ has only since LLVM 20
   helpers.reserve(parts - 1);
   for (std::size_t part = 1; part < parts; ++part) {
     try {
       helpers.emplace_back(run, part);
-    } catch (const std::system_error&) {
-      run(part);  // no thread to be had: it can be done here too
+    } catch (const std::exception&) {
+      run(part);  // no thread to be had, or no memory for one: it can be done here too
     }
   }
   run(0);
-  helpers.clear();
+  for (std::thread& helper : helpers) helper.join();
   for (const auto& error : errors) {
     if (error) std::rethrow_exception(error);
   }
