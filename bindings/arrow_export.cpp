@@ -102,10 +102,10 @@ class Held {
   // A view may point into itself, so that none may move once it is there.
   void reserve(std::size_t count) { views_.reserve(count); }
   const void* hold(nb::handle object) {
-    Py_buffer view{};
-    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
-    views_.push_back(view);
-    return view.buf;
+    Py_buffer& view = views_.emplace_back();
+    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) == 0) return view.buf;
+    views_.pop_back();
+    throw nb::python_error();
   }
 
  private:

@@ -135,7 +135,7 @@ constexpr auto kMagicBytes = [] {
   for (const Picture& picture : kPictures) {
     table[static_cast<unsigned char>(picture.magic[0])] = true;
   }
-  for (const std::size_t other : {0x52, 0x80, 0x00}) table[other] = true;
+  for (const unsigned other : {0x52U, 0x80U, 0x00U}) table[other] = true;
   return table;
 }();
 
