@@ -4,42 +4,10 @@
 #include <bit>
 #include <cstring>
 
+#include "utf8.hpp"
+
 namespace tfreel {
 namespace {
-
-// Whether the bytes are text without any letter beyond ASCII: eight at a time.
-bool is_ascii(Bytes bytes) noexcept {
-  std::uint64_t high = 0;
-  std::size_t i = 0;
-  for (; i + 8 <= bytes.size(); i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes.data() + i, 8);
-    high |= word;
-  }
-  for (; i < bytes.size(); ++i) high |= std::to_integer<std::uint64_t>(bytes[i]);
-  return (high & 0x8080808080808080) == 0;
-}
-
-// How many bytes the letter at the front takes; 0 if it is none. Overlong forms, surrogates and
-// what lies beyond U+10FFFF are no letters: the second byte's range tells all of them.
-std::size_t letter_size(Bytes bytes) noexcept {
-  const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
-  const unsigned first = at(0);
-  if (first < 0x80) return 1;
-  const std::size_t size = first < 0xc2   ? 0
-                           : first < 0xe0 ? 2
-                           : first < 0xf0 ? 3
-                           : first < 0xf5 ? 4
-                                          : 0;
-  if (size == 0 || bytes.size() < size) return 0;
-  const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (at(1) < least || at(1) > most) return 0;
-  for (std::size_t i = 2; i < size; ++i) {
-    if (at(i) < 0x80 || at(i) > 0xbf) return 0;
-  }
-  return size;
-}
 
 // A varint ends with the byte whose highest bit is clear.
 std::size_t count_varints(Bytes run) noexcept {
@@ -58,12 +26,8 @@ std::size_t count_varints(Bytes run) noexcept {
 }  // namespace
 
 void require_utf8(Bytes key) {
-  if (is_ascii(key)) return;
-  for (Bytes rest = key; !rest.empty();) {
-    const std::size_t size = letter_size(rest);
-    if (size == 0) throw Malformed{rest.data(), "a name that is not UTF-8"};
-    rest = rest.subspan(size);
-  }
+  const std::size_t valid = valid_utf8({reinterpret_cast<const char*>(key.data()), key.size()});
+  if (valid != key.size()) throw Malformed{key.data() + valid, "a name that is not UTF-8"};
 }
 
 MapEntry read_entry(Bytes entry) {
