@@ -23,8 +23,9 @@ class MapReader {
       : features_(std::move(features)), names_(names) {}
 
   // Reads the entries of the features asked for, of the map in that field of the record. Of values
-  // in one piece it calls `sink.take_value(feature, Bytes)`, of others `sink.take_entry(feature,
-  // const MapEntry&)`. Rows only grow, and their records outlive this.
+  // in one piece it calls `sink.take_value(feature, Bytes)`, or `sink.take_any` where features come
+  // in any order; of others `sink.take_entry(feature, const MapEntry&)`. Rows only grow, and their
+  // records outlive this.
   template <typename Sink>
   void read(Bytes record, std::uint32_t field, std::size_t row, Sink& sink) {
     row_ = row;
@@ -86,7 +87,7 @@ class MapReader {
       if (std::to_integer<std::size_t>(entry[head]) != value.size()) break;
       const std::size_t feature = feature_called(entry.subspan(2, head - 3));
       cursor.take(kShortEntryHead + entry.size());
-      if (feature != kNobody) sink.take_value(feature, value);
+      if (feature != kNobody) sink.take_any(feature, value);
     }
     return cursor;
   }

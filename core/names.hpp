@@ -59,10 +59,11 @@ class Names {
 
   // The position of `name` among the names, or kNobody.
   std::size_t find(Bytes name) const noexcept {
-    for (std::size_t at = slot_of(name); slots_[at] != kNobody; at = next(at)) {
-      const Bytes known = bytes_of(names_[slots_[at]]);
-      if (known.size() == name.size() && same_bytes(known.data(), name.data(), name.size())) {
-        return slots_[at];
+    for (std::size_t at = slot_of(name); slots_[at].position != kNobody; at = next(at)) {
+      const Slot& slot = slots_[at];
+      if (slot.name.size() == name.size() &&
+          same_bytes(slot.name.data(), name.data(), name.size())) {
+        return slot.position;
       }
     }
     return kNobody;
@@ -71,15 +72,21 @@ class Names {
  private:
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 
+  struct Slot {
+    Bytes name;
+    std::size_t position = kNobody;
+  };
+
   // Puts all names into a table of 2^bits slots; false if two wanted the same one.
   bool fill(int bits) {
     bool alone = true;
     shift_ = 64 - bits;
-    slots_.assign(std::size_t{1} << bits, kNobody);
+    slots_.assign(std::size_t{1} << bits, Slot{});
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      std::size_t at = slot_of(bytes_of(names_[i]));
-      for (; slots_[at] != kNobody; at = next(at)) alone = false;
-      slots_[at] = i;
+      const Bytes name = bytes_of(names_[i]);
+      std::size_t at = slot_of(name);
+      for (; slots_[at].position != kNobody; at = next(at)) alone = false;
+      slots_[at] = {name, i};
     }
     return alone;
   }
@@ -120,7 +127,7 @@ class Names {
 
   std::uint64_t salt_ = kMultiplier;
   int shift_ = 0;
-  std::vector<std::size_t> slots_;
+  std::vector<Slot> slots_;
   std::vector<std::string_view> names_;
 };
 

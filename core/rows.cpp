@@ -68,6 +68,7 @@ RowReader::RowReader(std::span<const FeatureSpec> features, std::span<Column> co
       pool_(&pool) {
   for (const FeatureSpec& feature : features) ways_.push_back(way_of(feature));
   for (std::size_t i = 0; i < features.size(); ++i) {
+    singles_.push_back(single_of(ways_[i], columns[i]));
     if (ways_[i] == Way::floats) heads_[i] = FloatsHead(features[i].count);
   }
 }
@@ -79,6 +80,25 @@ RowReader::Way RowReader::way_of(const FeatureSpec& feature) noexcept {
   if (!writes_at_once(feature)) return Way::unit;
   if (feature.kind == Kind::floats) return feature.count == 1 ? Way::single_float : Way::floats;
   return feature.count == 1 ? Way::single_int : Way::numbers;
+}
+
+// The column has its size already, and stays where it is.
+RowReader::Single RowReader::single_of(Way way, Column& column) noexcept {
+  if (way == Way::single_int) {
+    return {.column = reinterpret_cast<std::byte*>(column.ints.data()),
+            .kind = Kind::ints,
+            .shortest = 1,
+            .as_is = 0,
+            .high = sizeof(std::uint32_t)};
+  }
+  if (way == Way::single_float) {
+    return {.column = reinterpret_cast<std::byte*>(column.floats.data()),
+            .kind = Kind::floats,
+            .shortest = sizeof(float),
+            .as_is = 0xffffffff,
+            .high = 0};
+  }
+  return {};
 }
 
 MapReader RowReader::map_of(std::span<const FeatureSpec> features, bool in_lists) {
@@ -118,14 +138,48 @@ inline bool RowReader::read_known(std::size_t feature, Bytes value) {
   } else {
     return false;
   }
+  found_good(state);
+  return true;
+}
+
+inline void RowReader::found_good(State& state) noexcept {
   state.row = row_;
   state.status = Status::good;
   ++good_;
+}
+
+// Reads a single number of at most four bytes; false if it is another, or not written in the usual
+// way. Whether it is a float, and how long it is, decides on no branch: where features come in any
+// order, half of these branches would be mispredicted.
+inline bool RowReader::read_single(std::size_t feature, Bytes value) {
+  constexpr std::size_t kLongest = sizeof(std::uint32_t);
+  const Single& single = singles_[feature];
+  const std::size_t size = value.size() - kShortListHead;
+  if (size < single.shortest || size > kLongest || !is_short_list(value, single.kind)) return false;
+  State& state = states_[feature];
+  if (state.row == row_) return false;  // it was there before
+  std::uint32_t word;
+  std::memcpy(&word, value.data() + value.size() - kLongest, sizeof word);
+  word >>= 8 * (kLongest - size);
+  // All bytes of a varint but the last say that another one follows.
+  const std::uint32_t wrong = (word & 0x80808080) ^ 0x00808080U >> 8 * (kLongest - size);
+  if ((wrong & ~single.as_is) != 0) return false;
+  const auto joined = static_cast<std::uint32_t>(join_groups(word));
+  const std::uint32_t low = (word & single.as_is) | (joined & ~single.as_is);
+  const std::uint32_t high = 0;
+  std::byte* const place = single.place(row_);
+  std::memcpy(place + single.high, &high, sizeof high);  // first: a float has no upper half
+  std::memcpy(place, &low, sizeof low);
+  found_good(state);
   return true;
 }
 
 inline void RowReader::take_value(std::size_t feature, Bytes value) {
   if (!read_known(feature, value)) read_feature(feature, {.key = {}, .value = value});
+}
+
+inline void RowReader::take_any(std::size_t feature, Bytes value) {
+  if (!read_single(feature, value)) take_value(feature, value);
 }
 
 std::optional<ParseFault> RowReader::read(std::span<const Bytes> records, std::size_t first_row) {

@@ -75,6 +75,8 @@ class RowReader {
 
   // What MapReader finds in a record, value by value.
   void take_value(std::size_t feature, Bytes value);
+  // The same where nobody knows which feature comes next.
+  void take_any(std::size_t feature, Bytes value);
   void take_entry(std::size_t feature, const MapEntry& entry) { read_feature(feature, entry); }
 
   // What was noted, for each feature.
@@ -103,8 +105,24 @@ class RowReader {
   enum class Way : std::uint8_t { single_int, single_float, floats, numbers, unit, steps };
   static Way way_of(const FeatureSpec& feature) noexcept;
 
+  // Where the single numbers of a feature go, and what tells ints and floats apart: in numbers, so
+  // that no branch has to ask.
+  struct Single {
+    std::byte* column = nullptr;
+    Kind kind = Kind::none;
+    std::size_t shortest = kNobody;  // bytes that a number takes at least in a record
+    std::uint32_t as_is = 0;         // the bits that are the number's own, and no part of a varint
+    std::size_t high = 0;            // where in the column its upper half is, if it has one
+    std::byte* place(std::size_t row) const noexcept {
+      return column + row * (sizeof as_is + high);
+    }
+  };
+  static Single single_of(Way way, Column& column) noexcept;
+
   static MapReader map_of(std::span<const FeatureSpec> features, bool in_lists);
   bool read_known(std::size_t feature, Bytes value);
+  bool read_single(std::size_t feature, Bytes value);
+  void found_good(State& state) noexcept;
   void read_feature(std::size_t feature, const MapEntry& entry);
   Status read_numbers(const FeatureSpec& spec, Column& column, const MapEntry& entry, State& state);
   Status read_row(const FeatureSpec& spec, Units& units, const MapEntry& entry, State& state);
@@ -127,6 +145,7 @@ class RowReader {
   MapReader context_;
   MapReader lists_;
   std::vector<Way> ways_;
+  std::vector<Single> singles_;    // for those that take the way of single numbers
   std::vector<FloatsHead> heads_;  // for those that take the way of floats
   std::vector<State> states_;
   std::vector<Units> units_;

@@ -1,6 +1,8 @@
 #include "columns.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <string>
 
 #include "check.hpp"
@@ -350,6 +352,91 @@ TEST(what_is_expected_is_not_believed) {
 }
 
 // An entry whose length takes two bytes, the second of which looks like the beginning of a name.
+// An Example of these entries, turned by so many places.
+std::string turned(std::vector<std::string> entries, std::size_t places) {
+  std::ranges::rotate(entries, entries.begin() + static_cast<std::ptrdiff_t>(places));
+  std::string all;
+  for (const auto& one : entries) all += one;
+  return example(all);
+}
+
+// After these records of the features a, b and c, nothing is expected of the order any more.
+std::vector<std::string> unordered() {
+  std::vector<std::string> records;
+  for (std::size_t i = 0; i < 40; ++i) {
+    records.push_back(
+        turned({entry("a", ints({1})), entry("b", floats({1})), entry("c", ints({2}))}, i % 3));
+  }
+  return records;
+}
+
+const std::vector<FeatureSpec> kSingles{fixed("a", Kind::ints, 1), fixed("b", Kind::floats, 1),
+                                        fixed("c", Kind::ints, 1)};
+
+TEST(single_numbers_of_any_length_come_in_any_order) {
+  Ints numbers{0, -1, std::numeric_limits<std::int64_t>::min()};
+  for (int bit = 0; bit < 63; ++bit) {
+    numbers.push_back(std::int64_t{1} << bit);
+    numbers.push_back((std::int64_t{1} << bit) - 1);
+  }
+  auto records = unordered();
+  const std::size_t before = records.size();
+  std::vector<std::uint32_t> bits;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    bits.push_back(static_cast<std::uint32_t>(numbers[i]) * 0x9e3779b9U | 0x80008000U);
+    const auto real = floats({std::bit_cast<float>(bits.back())});
+    records.push_back(
+        turned({entry("a", ints({numbers[i]})), entry("b", real), entry("c", ints({~numbers[i]}))},
+               i % 3));
+  }
+  const auto result = parse_all(records, kSingles);
+  const auto& found = columns(result);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    CHECK_EQ(found[0].ints[before + i], numbers[i]);
+    CHECK_EQ(std::bit_cast<std::uint32_t>(found[1].floats[before + i]), bits[i]);
+    CHECK_EQ(found[2].ints[before + i], ~numbers[i]);
+  }
+}
+
+TEST(of_single_numbers_in_any_order_the_last_counts) {
+  auto records = unordered();
+  records.push_back(example(entry("a", ints({5})) + entry("b", floats({5})) +
+                            entry("a", ints({6})) + entry("c", ints({7})) +
+                            entry("b", floats({8}))));
+  const auto result = parse_all(records, kSingles);
+  const auto& found = columns(result);
+  CHECK_EQ(found[0].ints[40], 6);
+  CHECK_EQ(found[1].floats[40], 8.0F);
+  CHECK_EQ(found[2].ints[40], 7);
+}
+
+TEST(in_any_order_single_numbers_are_as_wrong_as_in_the_usual_one) {
+  const auto run_of = [](std::uint32_t kind, const std::string& run) {
+    return field(kind, field(1, run));
+  };
+  for (const std::string& wrong :
+       {run_of(3, ""), run_of(3, "\x80"), run_of(3, "\x81\x81\x81\x81"), run_of(3, "\x01\x01"),
+        run_of(3, "\x81\x01\x81\x01"), run_of(3, "\x01\x81\x81\x01"), run_of(2, ""),
+        run_of(2, "\x01"), run_of(2, "\x01\x01\x01"), run_of(2, "12345"), run_of(2, "12345678"),
+        run_of(1, "\x01"), std::string("\x1a"), std::string()}) {
+    for (const bool of_ints : {true, false}) {
+      const std::string a = entry("a", of_ints ? wrong : ints({1}));
+      const std::string b = entry("b", of_ints ? floats({1}) : wrong);
+      const std::string record = turned({a, b, entry("c", ints({2}))}, 1);
+      auto records = unordered();
+      records.push_back(record);
+      const auto expected = std::get<ParseFault>(parse_all({record}, kSingles));
+      const auto found = std::get<ParseFault>(parse_all(records, kSingles));
+      CHECK_EQ(found.row, 40u);
+      CHECK(found.what == expected.what && found.found_kind == expected.found_kind);
+      CHECK_EQ(std::string(found.why), expected.why);
+      CHECK_EQ(found.found_count, expected.found_count);
+      CHECK_EQ(found.feature, expected.feature);
+      CHECK_EQ(found.offset, expected.offset);
+    }
+  }
+}
+
 TEST(a_long_entry_is_not_taken_for_a_short_one) {
   const std::string name = times(10, "a");
   std::vector<std::string> records;
