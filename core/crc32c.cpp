@@ -267,7 +267,9 @@ std::uint32_t crc_only(std::uint32_t crc, const std::byte* data, std::size_t siz
 #if defined(__x86_64__)
 
 // From this size on it is ahead of crc_and_multiply.
-constexpr std::size_t kShortestWide = 1024;
+constexpr std::size_t kShortestWide = 128;
+// From this size on, vectors are held in registers.
+constexpr std::size_t kShortestHeld = 1024;
 
 constexpr std::size_t kVector = 64;
 constexpr std::size_t kVectors = 8;  // held in registers
@@ -289,6 +291,22 @@ constexpr std::size_t kVectors = 8;  // held in registers
   const __m128i one = _mm_xor_si128(_mm256_castsi256_si128(two), _mm256_extracti128_si256(two, 1));
   const Pair pair = std::bit_cast<Pair>(one);
   return extend_by_instruction(extend_by_instruction(0, pair[0]), pair[1]);
+}
+
+// By 1 to kBlock / 8 vectors of 64 bytes. Each of them is moved to the end by itself, so that none
+// waits for another.
+[[gnu::target("avx512f,vpclmulqdq")]] std::uint64_t extend_by_few_vectors(
+    std::uint64_t state, const std::byte* data, std::size_t vectors) noexcept {
+  const std::uint64_t* shifts = shift_past(8 * vectors - 1);
+  const __m128i before = _mm_cvtsi64_si128(static_cast<long long>(state));
+  const __m512i first = _mm512_xor_si512(_mm512_loadu_si512(data), _mm512_zextsi128_si512(before));
+  __m512i sum = add_placed(_mm512_setzero_si512(), first, _mm512_loadu_si512(shifts));
+  while (--vectors > 0) {
+    data += kVector;
+    shifts += 8;
+    sum = add_placed(sum, _mm512_loadu_si512(data), _mm512_loadu_si512(shifts));
+  }
+  return extend_by_pairs(sum);
 }
 
 // By `vectors` >= kVectors of 64 bytes. So many of them are held in registers, moved past the next
@@ -328,7 +346,8 @@ std::uint32_t wide_multiply(std::uint32_t crc, const std::byte* data, std::size_
   if (size < kShortestWide) return crc_and_multiply(crc, data, size);
   const std::size_t odd_bytes = size % kVector;
   const std::uint64_t state = extend_by_bytes(~crc, data, odd_bytes);
-  return ~static_cast<std::uint32_t>(extend_by_vectors(state, data + odd_bytes, size / kVector));
+  const auto extend = size < kShortestHeld ? extend_by_few_vectors : extend_by_vectors;
+  return ~static_cast<std::uint32_t>(extend(state, data + odd_bytes, size / kVector));
 }
 
 #endif
