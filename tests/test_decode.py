@@ -302,11 +302,12 @@ record = tfreel.encode({"x": [b"\\x0a\\x00" * 4_000]})
 at = record.index(b"\\x0a\\x00\\x0a\\x00") - 2
 shared = mmap.mmap(-1, len(record))
 shared[:] = record
-child = os.fork()
+parent, child = os.getpid(), os.fork()
 if child == 0:
-    while True:
+    while os.getppid() == parent:
         shared[at : at + 2] = b"\\x01A"
         shared[at : at + 2] = record[at : at + 2]
+    os._exit(0)
 try:
     view, decoded, end = memoryview(shared), 0, time.monotonic() + 2
     while time.monotonic() < end:
