@@ -129,7 +129,6 @@ PyObject* iterator_next(PyObject* self) {
   auto& iterator = *nb::inst_ptr<BlockIterator>(self);
   if (!is_free(iterator)) return nullptr;  // even with records left: it may be closed just now
   while (iterator.block == nullptr || iterator.next >= iterator.block->size()) {
-    if (!is_free(iterator)) return nullptr;
     const Advancing advancing(iterator);
     // Long records come without a step in Python, where Ctrl-C would be noticed. What handles a
     // signal may not take records out of the middle of this step.
