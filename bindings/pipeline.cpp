@@ -83,11 +83,12 @@ class BoundPipeline {
   }
 
   nb::object take() {
-    if (pipeline_->size() == 0) throw nb::index_error("no batch was submitted");
     std::optional<Pipeline::Batch> batch;
-    while (!(batch = take_soon())) {
+    do {  // asked each time, for another thread may have taken the last one
+      if (pipeline_->size() == 0) throw nb::index_error("no batch was submitted");
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    }
+      batch = take_soon();
+    } while (!batch);
     if (!*batch) return nb::none();
     return to_arrays(**batch, pipeline_->features());
   }

@@ -28,7 +28,7 @@ struct MapEntry {
   Bytes key;
   Bytes value;          // if there is just one, or none (then it is empty)
   bool merged = false;  // there are several: they have to be merged, from `whole`
-  Bytes whole;
+  Bytes whole = {};
 };
 
 // Takes apart the bytes of one entry.

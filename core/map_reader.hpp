@@ -53,7 +53,7 @@ class MapReader {
     Bytes head;  // tag, length and letters of the name, and the tag of the value
     // All that stands before the value, from the tag of the entry on: where that is the same, so
     // is the size, and the next entry begins where it is expected, without a look at lengths.
-    Bytes front;
+    Bytes front = {};
     std::size_t whole = kNobody;  // the size of the entry with its tag; kNobody without a front
     bool varies = false;          // no front is right for long
     std::size_t missed = 0;       // the row in which the front was last wrong

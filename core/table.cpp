@@ -101,7 +101,6 @@ void check_offsets(const TableColumn& column) {
 }
 
 std::size_t most_encoded_bytes(std::span<const TableColumn> columns, std::size_t rows) {
-  constexpr std::size_t kLongestVarint = 10;
   constexpr std::size_t kTagAndLength = 6;  // of anything shorter than 2 GiB
   std::size_t bytes = rows * (kFrameOverhead + kTagAndLength);
   for (const TableColumn& column : columns) {

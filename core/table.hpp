@@ -15,14 +15,15 @@ namespace tfreel {
 struct TableColumn {
   std::string key;
   Kind kind = Kind::ints;
-  std::span<const std::int64_t> ints;
-  std::span<const float> floats;
-  Bytes data;  // of bytes: all values
-  std::span<const std::int64_t>
-      value_offsets;                          // of bytes: where each begins in `data`, and the end
-  std::size_t count = 1;                      // of values in each row, if there are no offsets
-  std::span<const std::int64_t> row_offsets;  // where the values of each row begin, and the end
-  std::span<const bool> present;              // for each row; all are if this is empty
+  std::span<const std::int64_t> ints = {};
+  std::span<const float> floats = {};
+  Bytes data = {};  // of bytes: all values
+  // Of bytes: where each begins in `data`, and the end.
+  std::span<const std::int64_t> value_offsets = {};
+  std::size_t count = 1;  // of values in each row, if there are no offsets
+  // Where the values of each row begin, and the end.
+  std::span<const std::int64_t> row_offsets = {};
+  std::span<const bool> present = {};  // for each row; all are if this is empty
 };
 
 // Throws std::invalid_argument if the offsets of a column do not fit its values.
