@@ -21,6 +21,7 @@ from tfreel.dataset.elements import Elements
 
 from columns_equal import assert_same_batch
 from interruption import Interrupted, Interruption
+from memory import PEAK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -225,13 +226,11 @@ def test_large_batches_are_not_all_held_at_once(tmp_path: Path) -> None:
     assert left == 19
 
 
-WIDE = """
-import sys, time
+WIDE = (
+    PEAK_BYTES
+    + """
+import time
 import tfreel
-
-def peak_bytes():
-    with open("/proc/self/status", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) << 10
 
 wide = {"wide": tfreel.FixedLenFeature([4096], "float32", default_value=[0.0] * 4096)}
 ds = tfreel.Dataset(sys.argv[1], wide, threads=2).shuffle(seed=1, window=20_000)
@@ -242,6 +241,7 @@ for _ in range(300):
 time.sleep(0.5)  # for what is made ahead
 print(peak_bytes() - before)
 """
+)
 
 
 def test_columns_that_are_larger_than_their_records_are_not_made_far_ahead(tmp_path: Path) -> None:

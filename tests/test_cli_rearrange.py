@@ -13,6 +13,8 @@ import pytest
 import tfreel
 from test_cli import damage, rows, run
 
+from memory import PEAK_BYTES
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -153,14 +155,16 @@ def test_shuffle_of_standard_input_is_a_usage_error() -> None:
     assert run("shuffle", "-", "-o", "x").exit_code == 2
 
 
-_PEAK = """
-import resource, sys
+_PEAK = (
+    PEAK_BYTES
+    + """
 from tfreel.cli import main
 try:
     main(sys.argv[1:])
 finally:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+    print(peak_bytes() >> 20)
 """
+)
 
 
 @pytest.mark.parametrize("words", [["shuffle"], ["cat", "--slice", "-60:"]])

@@ -24,6 +24,7 @@ from tfreel.features import (
 
 from columns_equal import strings as column_of
 from conformance.parsing import example, feature, ints, sequence_example
+from memory import PEAK_BYTES
 
 
 def floats(*values: float) -> bytes:
@@ -677,8 +678,9 @@ def test_sparse_features_stand_at_their_positions() -> None:
 
 # Memory.
 
-MEASURE = """
-import resource, sys
+MEASURE = (
+    PEAK_BYTES
+    + """
 import numpy as np
 from columns_equal import strings as column_of
 from conformance.parsing import example, feature
@@ -688,11 +690,12 @@ from tfreel.features import FixedLenFeature, RaggedFeature, VarLenFeature
 record = example({{"a": {value}}})
 records = [record] * {count}
 parse(records[:10], {{"a": {spec}}})
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_bytes()
 found = parse(records, {{"a": {spec}}}, threads=2)
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print((after - before) * 1024, found.nbytes)
+after = peak_bytes()
+print(after - before, found.nbytes)
 """
+)
 CASES = {
     "numbers of a fixed shape": (
         "feature('float32', [1.0] * 1000)",

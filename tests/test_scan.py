@@ -19,6 +19,7 @@ from tfreel import _core
 from tfreel.columns.batch import Batch
 
 from columns_equal import assert_same_batch
+from memory import PEAK_BYTES
 
 ROWS = 5000
 
@@ -451,16 +452,17 @@ def test_with_one_thread_no_other_is_started() -> None:
     assert threading.active_count() == before
 
 
-PROGRAM = """
-import resource, tfreel
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+PROGRAM = (
+    PEAK_BYTES
+    + """
+import tfreel
 scan = tfreel.scan("a.tfrecord", batch_bytes=1 << 20, threads=2)
 next(scan.batches())
-before = peak()
+before = peak_bytes()
 rows = sum(batch.num_rows for batch in scan.batches())
-print(rows, peak() - before)
+print(rows, peak_bytes() - before >> 20)
 """
+)
 
 
 def test_memory_is_bounded_by_the_batches_and_not_by_the_file() -> None:

@@ -16,6 +16,7 @@ import pytest
 import tfreel
 
 from corpus import CODECS, RECORDS, SUFFIXES, compress, frames, write_file
+from memory import PEAK_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -545,15 +546,15 @@ def test_more_shards_than_may_be_open_fail_at_once_and_leave_nothing(tmp_path: P
 
 def test_a_thousand_shards_take_bounded_memory(tmp_path: Path) -> None:
     path = tmp_path / "train.tfrecord"
-    script = f"""
-import resource, tfreel
+    script = f"""{PEAK_BYTES}
+import tfreel
 tfreel.ShardedWriter  # what it needs is loaded before anything is measured
 resource.setrlimit(resource.RLIMIT_NOFILE, (2000, 2000))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_bytes()
 with tfreel.ShardedWriter({str(path)!r}, shards=1000, durable=False) as out:
     for _ in range(60):
         out.write_many([bytes(3000)] * 1000)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(peak_bytes() - before >> 10)
 """
     command = [sys.executable, "-W", "error", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -19,6 +19,7 @@ from tfreel.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeat
 
 from conformance.messages import END, INTS, START, field, tag, varint
 from conformance.parsing import entry, example, feature, feature_list, ints
+from memory import PEAK_BYTES
 
 MILLION = 1_000_000
 ASKED = {"a": VarLenFeature("int64")}
@@ -182,8 +183,9 @@ def test_more_unpacked_values_than_the_shape_holds(dtype: str) -> None:
             parse(records, {"a": FixedLenFeature([count], dtype)})
 
 
-HUGE = """
-import resource
+HUGE = (
+    PEAK_BYTES
+    + """
 from conformance.parsing import example, feature
 from tfreel.columns import parse, parse_sequence
 from tfreel.errors import TfreelError
@@ -191,15 +193,16 @@ from tfreel.features import *
 
 records = [example({"a": feature(DTYPE, VALUE)})] * 5000
 asked = {"a": FixedLenFeature([2**31 - 1], DTYPE), "b": FixedLenFeature([2**15, 2**15], DTYPE)}
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_bytes()
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 for records in (records, records[:1]):
     try:
         parse(records, asked)
     except TfreelError as error:
         print(type(error).__name__)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(peak_bytes() - before >> 10)
 """
+)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "bytes"])

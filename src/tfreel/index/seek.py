@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from tfreel.compression import Codec, CodecError, until_error
-from tfreel.records.frames import Restart
+from tfreel.records.members import Restart
 from tfreel.storage.files import LocalFile
 from tfreel.storage.remote.objects import ObjectFile, Window
 from tfreel.threads import renew_after_fork, thread_count

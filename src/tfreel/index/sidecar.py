@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tfreel import _core
 from tfreel.compression import Codec
 from tfreel.errors import StaleIndexError
-from tfreel.records.frames import Restart
+from tfreel.records.members import Restart
 from tfreel.storage.paths import INDEX_SUFFIX, display
 from tfreel.storage.places import exists, read_whole
 from tfreel.storage.publish import write_atomically

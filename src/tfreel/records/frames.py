@@ -10,26 +10,23 @@ import errno
 import io
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
+from typing import BinaryIO, NamedTuple, Protocol
 
 from tfreel import _core
 from tfreel.ahead import ReadAhead
-from tfreel.compression import Codec, CodecError, Input, detect, find_gzip_member, inflate, is_plain
+from tfreel.compression import Codec, CodecError, Input, detect, is_plain
+from tfreel.records.members import Members, Note, Restart
 from tfreel.records.report import TAIL_KINDS, Fault, describe, foreign
 from tfreel.storage.files import LocalFile, looks_like
 from tfreel.storage.paths import display
 from tfreel.storage.remote.objects import ObjectFile, Window
 from tfreel.storage.url import Url
 
-Note: TypeAlias = Callable[[str], None]
-
 _HEAD_BYTES = 512
 _LOOK_AHEAD_BYTES = 1 << 20
 _POLL_SECONDS = 0.1
-_REREAD_BYTES = 1 << 30
-_REREAD_TIMES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +46,6 @@ class Position(NamedTuple):
 
     offset: int = 0
     record: int = 0
-
-
-class Restart(NamedTuple):
-    """Where a gzip file goes on behind damage: an offset in the plain stream, and one in the file."""
-
-    plain: int
-    compressed: int
 
 
 class Frames(Protocol):
@@ -287,11 +277,14 @@ class StreamFrames:
 
     codec: Codec = "none"
     file_reader = None
-    restarts: Sequence[Restart] = ()
 
     @property
     def compressed_bytes(self) -> int:
         return 0
+
+    @property
+    def restarts(self) -> Sequence[Restart]:
+        return ()
 
     def _decode_from(self, start: Position) -> _core.Decoder:
         return _core.Decoder(
@@ -415,33 +408,17 @@ class InflatedFrames(StreamFrames):
     ) -> None:
         self._source = source
         self.codec = codec
-        self._note: Note = lambda text: note(f"{display(path)}: {text}")
-        self._goes_on = options.salvage and codec == "gzip" and source.rewindable
-        self.restarts: list[Restart] = []
+        self._members = Members(
+            source, codec, lambda text: note(f"{display(path)}: {text}"), salvage=options.salvage
+        )
         super().__init__(path, options, start)
 
     def _make_pieces(self, offset: int) -> Iterator[bytes]:
-        if self._source.rewindable:
-            self._source.rewind(0)
-        return ReadAhead(self._reach(offset))
+        return ReadAhead(self._members.pieces_from(offset))
 
-    def _reach(self, offset: int) -> Iterator[bytes]:
-        """The pieces from `offset` on, past the damage before it: that was told when it was met first."""
-        pieces = inflate(self._source, self.codec, self._note)
-        left = offset
-        while True:
-            try:
-                for piece in pieces:
-                    if left < len(piece):
-                        yield piece[left:]
-                    left = max(0, left - len(piece))
-            except CodecError:
-                following = self._next_member(offset - left) if left else None
-                if following is None:
-                    raise
-                pieces = following
-            else:
-                return
+    @property
+    def restarts(self) -> Sequence[Restart]:
+        return self._members.restarts
 
     @property
     def compressed_bytes(self) -> int:
@@ -449,34 +426,13 @@ class InflatedFrames(StreamFrames):
 
     def _codec_fault(self, error: CodecError, at: Position) -> Fault:
         fault = super()._codec_fault(error, at)
-        pieces = None if error.kind == "expansion_limit" else self._next_member(self._fed)
+        pieces = None if error.kind == "expansion_limit" else self._members.following(self._fed)
         if pieces is not None:
             self._pieces = ReadAhead(pieces)
             self._decoder = self._decode_from(Position(self._fed, at.record + 1))
             self._broken = None
             self._over = False
         return fault
-
-    def _next_member(self, plain: int) -> Iterator[bytes] | None:
-        """The next gzip member that begins soundly, as if it were a stream of its own; None without one."""
-        while self._goes_on:
-            # A hostile file can hold a false start at every tenth byte; the search stays linear.
-            if self._source.reread_bytes > _REREAD_BYTES + _REREAD_TIMES * self._source.position:
-                self._note("too many false starts: the search for sound gzip members was given up")
-                return None
-            self._source.rewind(self._source.member + 1)
-            if not find_gzip_member(self._source):
-                return None
-            restart = Restart(plain, self._source.position)
-            self._source.member = restart.compressed
-            pieces = inflate(self._source, self.codec, self._note)
-            try:
-                first = next(pieces, b"")
-            except CodecError:
-                continue
-            self.restarts.append(restart)
-            return _chain(first, pieces)
-        return None
 
 
 def _inflated(
@@ -550,11 +506,6 @@ def next_of(reader: _core.FileReader, file: LocalFile) -> _core.Block | _core.Fa
 def _failing(error: CodecError) -> Iterator[bytes]:
     raise error
     yield
-
-
-def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 def _skip(pieces: Iterator[bytes], offset: int) -> Iterator[bytes]:

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 from tfreel import _core
 from tfreel.compression import Codec, codec_named
 from tfreel.errors import StateError, TfreelError
-from tfreel.records.frames import Frames, Position, ReadOptions, Restart, open_frames
+from tfreel.records.frames import Frames, Position, ReadOptions, open_frames
+from tfreel.records.members import Restart
 from tfreel.records.report import TAIL_KINDS, Fault, Report
 from tfreel.states import check_seal, require_counts, sealed
 from tfreel.storage.names import Paths, resolve

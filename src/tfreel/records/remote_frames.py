@@ -9,7 +9,8 @@ from tfreel import _core
 from tfreel.ahead import ReadAhead
 from tfreel.compression import CodecError, is_plain
 from tfreel.errors import CorruptError
-from tfreel.records.frames import Note, Position, ReadOptions, StreamFrames
+from tfreel.records.frames import Position, ReadOptions, StreamFrames
+from tfreel.records.members import Note
 from tfreel.records.report import TAIL_KINDS, Fault
 from tfreel.storage.paths import display
 from tfreel.storage.remote.objects import BLOCK_BYTES, ObjectFile
