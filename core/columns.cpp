@@ -12,8 +12,9 @@ namespace tfreel {
 namespace {
 
 // Records are read in stretches of about so many bytes, so that what is noted about them stays
-// small and what is written afterwards is still in cache.
-constexpr std::size_t kStretchBytes = std::size_t{8} << 20;
+// small (of whole numbers eight bytes, which may have been one) and what is written afterwards is
+// still in cache.
+constexpr std::size_t kStretchBytes = std::size_t{2} << 20;
 constexpr std::size_t kStretchRows = std::size_t{1} << 16;
 // Fewer rows than these are read sooner than a thread has started, whatever is in them.
 constexpr std::size_t kRowsPerThread = 128;
