@@ -46,7 +46,7 @@ def fruit(root: Path) -> Path:
 
 def colors(root: Path) -> Path:
     """More classes than a line of the overview names."""
-    put(root / "photos", {f"color{i}/photo.jpg": jpeg(color=(20 * i, 90, 90)) for i in range(11)})
+    put(root / "photos", {f"color{i:02}/photo.jpg": jpeg(color=(20 * i, 90, 90)) for i in range(11)})
     tfreel.pack(root / "photos", root / "colors", split={"all": 1.0})
     return root / "colors"
 

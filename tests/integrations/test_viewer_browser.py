@@ -39,7 +39,7 @@ def test_the_overview_tells_files_splits_counts_and_features(visit: Visit) -> No
 
 def test_the_overview_says_how_many_classes_it_does_not_name(visit: Visit) -> None:
     classes = visit("colors").find("[data-splits] tr td").last
-    expect(classes).to_have_text(", ".join([*(f"color{i} 1" for i in range(8)), "3 more"]))
+    expect(classes).to_have_text(", ".join([*(f"color{i:02} 1" for i in range(8)), "3 more"]))
 
 
 def test_a_split_of_the_overview_leads_to_its_records(visit: Visit) -> None:
