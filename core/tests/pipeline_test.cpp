@@ -191,14 +191,15 @@ TEST(a_pipeline_has_no_thread_before_its_first_job_and_none_when_it_is_gone) {
 TEST(a_pipeline_that_is_dropped_does_not_finish_its_work) {
   const ShardSet set(1, 1000, 4096);
   std::mt19937_64 random(3);
+  const Positions wanted = any_positions(random, 1000, 1000);
   const auto start = steady_clock::now();
   {
     Pipeline pipeline(reader(set), {.threads = 2});
-    for (std::size_t i = 0; i < 4000; ++i) submit(pipeline, any_positions(random, 1000, 1000));
+    for (std::size_t i = 0; i < 4000; ++i) submit(pipeline, wanted);
   }
   {
     Pipeline pipeline(reader(set), {.threads = 2});
-    submit_together(pipeline, std::vector<Positions>(4000, any_positions(random, 1000, 1000)));
+    submit_together(pipeline, std::vector<Positions>(4000, wanted));
   }
   CHECK(steady_clock::now() - start < std::chrono::seconds(5));
 }
