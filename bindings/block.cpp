@@ -1,5 +1,7 @@
 #include "block.hpp"
 
+#include <thread>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "encoder.hpp"
@@ -37,15 +39,13 @@ nb::object to_list(const Block& block) {
 // lives in Python. A file may come along with its block: long records that follow in it are then
 // read by themselves, straight into the object that is given out.
 struct BlockIterator {
-  static constexpr unsigned long kNobody = PYTHREAD_INVALID_THREAD_ID;
-
   nb::object holder;  // keeps the block alive
   const Block* block = nullptr;
   std::size_t next = 0;
   nb::object file_holder;
   FileReader* file = nullptr;
-  std::size_t long_records = 0;         // given out since clear(), beside those of blocks
-  unsigned long advanced_by = kNobody;  // the thread
+  std::size_t long_records = 0;  // given out since clear(), beside those of blocks
+  std::thread::id advanced_by;   // of no thread, unless a step is under way
 
   void drop_block() {
     block = nullptr;
@@ -67,9 +67,9 @@ struct BlockIterator {
 class Advancing {
  public:
   explicit Advancing(BlockIterator& iterator) : iterator_(iterator) {
-    iterator.advanced_by = PyThread_get_thread_ident();
+    iterator.advanced_by = std::this_thread::get_id();
   }
-  ~Advancing() { iterator_.advanced_by = BlockIterator::kNobody; }
+  ~Advancing() { iterator_.advanced_by = {}; }
   Advancing(const Advancing&) = delete;
   Advancing& operator=(const Advancing&) = delete;
 
@@ -78,9 +78,9 @@ class Advancing {
 };
 
 bool is_free(const BlockIterator& iterator) {
-  if (iterator.advanced_by == BlockIterator::kNobody) return true;
+  if (iterator.advanced_by == std::thread::id()) return true;
   PyErr_SetString(PyExc_RuntimeError,
-                  iterator.advanced_by == PyThread_get_thread_ident()
+                  iterator.advanced_by == std::this_thread::get_id()
                       ? "this reader is in the middle of a step"
                       : "this reader is being advanced by another thread; give each thread a "
                         "reader of its own, or share it behind a lock");
@@ -151,7 +151,7 @@ nb::object alone(nb::handle self, nb::handle function) {
 
 // Fails while another thread is in the middle of a step.
 void check_others(const BlockIterator& iterator) {
-  if (iterator.advanced_by == PyThread_get_thread_ident()) return;
+  if (iterator.advanced_by == std::this_thread::get_id()) return;
   if (!is_free(iterator)) throw nb::python_error();
 }
 
