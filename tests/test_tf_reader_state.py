@@ -1,6 +1,7 @@
 """The state of `TFRecordReader`: saved anywhere, it gives exactly the tail. TensorFlow never had this."""
 
 import json
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -222,5 +223,7 @@ def test_supports_serialize_says_so() -> None:
 
 
 def test_a_name_that_is_nearly_right_is_explained() -> None:
-    with pytest.raises(AttributeError, match="did you mean 'num_work_units_completed'"):
+    with pytest.raises(AttributeError, match="did you mean 'num_work_units_completed'") as raised:
         TFRecordReader().num_records_units_completed()
+    shown = "".join(traceback.format_exception_only(raised.value))  # since Python 3.12 as the prompt shows it
+    assert shown.count("num_work_units_completed") == 1

@@ -238,7 +238,8 @@ class ReaderBase:
 
     def __getattr__(self, name: str) -> Any:
         if name == "num_records_units_completed":
-            raise AttributeError(f"a reader has no {name!r}: did you mean 'num_work_units_completed'?")
+            said = f"a reader has no {name!r}: did you mean 'num_work_units_completed'?"
+            raise AttributeError(said, name=name)  # with the name, Python does not ask the same again
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
