@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 settings.register_profile("same", derandomize=True)
 settings.register_profile("new", derandomize=False)
 settings.load_profile("same")
+
+# Whoever runs the tests in the background (`nohup`, `&` in a script, some CI runners) has these ignored,
+# and so would have every program that the tests start, interrupt and wait for.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, handler)
 
 
 @pytest.hookimpl(optionalhook=True)
