@@ -16,13 +16,18 @@ import sys
 import termios
 import time
 from array import array
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
 
 import tfreel
 from tfreel.cli import COMMANDS, main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PROGRAM = [sys.executable, "-m", "tfreel.cli"]
 RECORDS = [b"record %d" % i for i in range(10)]
@@ -281,20 +286,88 @@ def test_a_broken_pipe_is_silence(endless: Path, sound: Path) -> None:
 def test_a_signal_ends_a_command_at_once_and_leaves_nothing(
     command: list[str], number: int, code: int, told: bytes, endless: Path, tmp_path: Path
 ) -> None:
-    process = subprocess.Popen(
-        [*PROGRAM, *(word.format(endless) for word in command)],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    wait_until_open(process, endless)
-    process.send_signal(number)
-    start = time.monotonic()
-    out, errors = process.communicate(timeout=30)
+    program = [*PROGRAM, *(word.format(endless) for word in command)]
+    with started(program, cwd=tmp_path) as process:
+        wait_until_open(process, endless)
+        process.send_signal(number)
+        start = time.monotonic()
+        out, errors = process.communicate(timeout=30)
     assert (process.returncode, out, errors) == (code, b"", b"tfreel: %s\n" % told)
     assert time.monotonic() - start < 2  # a tenth of that, on a machine with nothing else to do
     assert os.listdir(tmp_path) == []
     assert not os.path.exists(f"{endless}.tfreel-index")
+
+
+@contextmanager
+def started(program: list[str], **options) -> Iterator[subprocess.Popen]:
+    """A process that does not outlive the test, whatever becomes of that."""
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+# When these are imported, signals are heeded already. Some make classes, one is an extension, and the others
+# are what extensions import while they are loaded.
+@pytest.mark.parametrize(
+    "module",
+    ["tfreel.cli.cat", "dataclasses", "tfreel.records.read", "tfreel._core", "numpy", "numpy._core.umath"],
+)
+@pytest.mark.parametrize(
+    ("number", "code", "told"), [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")]
+)
+def test_a_signal_ends_a_program_that_is_still_starting(
+    module: str, number: int, code: int, told: bytes, endless: Path
+) -> None:
+    script = f"""if True:
+        import os, sys
+        from tfreel.cli import main
+        class Struck:
+            @staticmethod
+            def find_spec(name, path=None, target=None):
+                if name == {module!r}:
+                    os.kill(os.getpid(), {int(number)})
+        sys.modules.pop({module!r}, None)
+        sys.meta_path.insert(0, Struck)
+        sys.argv = ["tfreel", "cat", {str(endless)!r}]
+        main()
+    """
+    with started([sys.executable, "-c", script]) as process:
+        out, errors = process.communicate(timeout=30)
+    assert (process.returncode, out, errors) == (code, b"", b"tfreel: %s\n" % told)
+
+
+def test_what_strikes_while_a_class_is_made_is_a_signal_still(
+    endless: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Member:
+        def __set_name__(self, owner: type, name: str) -> None:
+            signal.raise_signal(signal.SIGTERM)  # what Python 3.11 makes a RuntimeError of
+
+    monkeypatch.setattr(tfreel, "read", lambda *_, **__: type("Struck", (), {"member": Member()}))
+    result = run("cat", endless)
+    assert (result.exit_code, result.stderr) == (143, "tfreel: terminated\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "told"), [(signal.SIGINT, 0, b""), (signal.SIGTERM, 143, b"tfreel: terminated\n")]
+)
+def test_a_program_in_the_background_of_a_script_is_ended_by_sigterm_only(
+    number: int, code: int, told: bytes, endless: Path, tmp_path: Path
+) -> None:
+    short = tmp_path / "short.tfrecord.gz"
+    short.write_bytes(endless.read_bytes()[: endless.stat().st_size // 50])
+    with started([*PROGRAM, "cat", "-o", "copy.tfrecord.gz", str(short)], preexec_fn=ignore_sigint) as process:
+        wait_until_open(process, short)
+        process.send_signal(number)
+        errors = process.communicate(timeout=60)[1]
+    assert (process.returncode, errors) == (code, told)
+    assert os.path.exists("copy.tfrecord.gz") == (code == 0)
+
+
+def ignore_sigint() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def wait_until_open(process: subprocess.Popen, path: Path) -> None:
@@ -304,7 +377,10 @@ def wait_until_open(process: subprocess.Popen, path: Path) -> None:
         time.sleep(3)
         return
     while process.poll() is None:
-        links = [os.readlink(entry) for entry in descriptors.iterdir() if entry.is_symlink()]
+        links = []
+        for entry in descriptors.iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                links.append(os.readlink(entry))
         if str(path) in links:
             time.sleep(0.2)
             return

@@ -112,10 +112,10 @@ class _Program(click.Group):
         Raises:
             SystemExit: Always, with the exit code.
         """
-        from tfreel.cli.failures import concluded, heeding_termination
+        from tfreel.cli.failures import concluded, heeding_signals
 
         run = super().main
-        with heeding_termination():
+        with heeding_signals():
             code = concluded(lambda: run(*args, **{**extra, "prog_name": "tfreel", "standalone_mode": False}))
         sys.exit(code)
 

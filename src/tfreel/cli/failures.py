@@ -9,8 +9,12 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 BAD_DATA = 1
 BAD_USAGE = 2
@@ -125,33 +129,66 @@ def _system_words(error: OSError) -> str:
     return f"{where}: {error.strerror}"
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C. Of a class of its own: at a plain one, Python may end by the signal although we caught it."""
+
+
 class Terminated(KeyboardInterrupt):
     """What ``timeout``, ``docker stop`` and the like say: to end as Ctrl-C does, and leave nothing behind."""
 
 
+_SIGNALS: dict[int, type[KeyboardInterrupt]] = {signal.SIGINT: Interrupted, signal.SIGTERM: Terminated}
+_SOON_SECONDS = 0.01
+# The signal that ends the program. Not all code lets an exception through as it is: one that strikes while a
+# class is made is a RuntimeError in Python 3.11.
+_ended_by: int | None = None
+
+
 @contextmanager
-def heeding_termination() -> Iterator[None]:
-    """While this lasts, the program ends by an exception when it is told to, and not on the spot."""
+def heeding_signals() -> Iterator[None]:
+    """While this lasts, SIGINT and SIGTERM end the program by an exception, and so it can clean up."""
     if threading.current_thread() is not threading.main_thread():  # others may not say so
         yield
         return
+    global _ended_by
+    _ended_by = None
     own = os.getpid()
 
-    def end(number: int, _: object) -> None:
-        if os.getpid() == own:
-            raise Terminated
-        signal.signal(number, signal.SIG_DFL)  # a child, which has nothing to put in order
-        os.kill(os.getpid(), number)
+    def end(number: int, frame: FrameType | None) -> None:
+        global _ended_by
+        if os.getpid() != own and number == signal.SIGTERM:  # a child, which has nothing to put in order
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        elif _loads_extension(frame):
+            signal.signal(signal.SIGALRM, lambda _, frame: end(number, frame))
+            signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
+        else:
+            _ended_by = number
+            raise _SIGNALS[number]
 
-    before = signal.signal(signal.SIGTERM, end)
+    # What is ignored, as in the background of a script, stays so.
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    heeded = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
+    for number in heeded:
+        signal.signal(number, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)  # None: not of Python
+        for number, handler in heeded.items():
+            signal.signal(number, handler or signal.SIG_DFL)  # None: not of Python
 
 
-def _stopped(error: BaseException) -> int:
-    if isinstance(error, Terminated):
+def _loads_extension(frame: FrameType | None) -> bool:
+    """Whether an extension module is being loaded, which may turn any exception into an error of its own."""
+    while frame is not None:
+        if frame.f_code.co_qualname.startswith("ExtensionFileLoader."):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _stopped() -> int:
+    if _ended_by == signal.SIGTERM:
         tell("terminated")
         return TERMINATED
     tell("interrupted")
@@ -167,11 +204,13 @@ def guarded(work: Callable[[], object]) -> int:
                 sys.stdout.flush()  # now, while a full disk can still be told
     except (click.ClickException, click.exceptions.Exit):
         raise
-    except KeyboardInterrupt as error:
-        return _stopped(error)
+    except KeyboardInterrupt:
+        return _stopped()
     except BrokenPipeError:
         return _ended_by_reader()
     except Exception as error:
+        if _ended_by:
+            return _stopped()
         if os.environ.get("TFREEL_TRACEBACK"):
             raise
         return explain(error)
@@ -189,8 +228,8 @@ def concluded(run: Callable[[], object]) -> int:
     except click.ClickException as error:
         tell(_one_line(error.format_message()))
         return BAD_USAGE
-    except (click.Abort, KeyboardInterrupt) as error:  # before any command had begun
-        return _stopped(error)
+    except (click.Abort, KeyboardInterrupt):  # before any command had begun
+        return _stopped()
     except SystemExit:  # how click ends when the reader of a help page went away
         return _ended_by_reader()
     except OSError as error:  # a help page that cannot be written
