@@ -114,7 +114,7 @@ def test_a_file_alone_is_head(cats: Path, tmp_path: Path) -> None:
         run("-n", "3", "--columns", "label", cats).stdout
         == run("head", "-n3", "--columns", "label", cats).stdout
     )
-    assert run("-q", "count", cats).stderr == "tfreel: No such option '-q'. Try 'tfreel --help'.\n"
+    assert "No such option" in run("-q", "count", cats).stderr
     assert run(tmp_path / "cat*.tfrecord").exit_code == 0
     done = in_shell(f"cp '{cats}' ./bare; tfreel bare | wc -l; tfreel - < bare | wc -l", cwd=tmp_path)
     assert done.stdout.split() == [b"5", b"5"]

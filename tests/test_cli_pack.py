@@ -221,7 +221,7 @@ def test_the_bar_shows_phase_items_bytes_and_rejects(
     monkeypatch.setattr("tfreel.cli.packing_bar.someone_watches", lambda: True)
     monkeypatch.setattr("tfreel.cli.packing_bar.PATIENCE_SECONDS", 0)
     monkeypatch.setattr("tfreel.cli.packing_bar.REDRAW_SECONDS", 0)
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     with PackingBar() as bar:
         bar(Progress("reading", 10, None, 1 << 20, 0))

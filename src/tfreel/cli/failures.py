@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
     from types import FrameType
 
 BAD_DATA = 1
@@ -154,18 +155,28 @@ def heeding_signals() -> Iterator[None]:
     _ended_by = None
     own = os.getpid()
 
+    def end_soon(number: int) -> None:
+        signal.signal(signal.SIGALRM, lambda _, frame: end(number, frame))
+        signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
+
     def end(number: int, frame: FrameType | None) -> None:
         global _ended_by
         if os.getpid() != own and number == signal.SIGTERM:  # a child, which has nothing to put in order
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         elif _loads_extension(frame):
-            signal.signal(signal.SIGALRM, lambda _, frame: end(number, frame))
-            signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
+            end_soon(number)
         else:
             _ended_by = number
             raise _SIGNALS[number]
 
+    def note_unraisable(note: UnraisableHookArgs) -> None:
+        if _ended_by and isinstance(note.exc_value, _SIGNALS[_ended_by]):  # it struck where none gets through
+            end_soon(_ended_by)
+        else:
+            hook(note)
+
+    hook, sys.unraisablehook = sys.unraisablehook, note_unraisable
     # What is ignored, as in the background of a script, stays so.
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     heeded = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
@@ -174,6 +185,7 @@ def heeding_signals() -> Iterator[None]:
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         for number, handler in heeded.items():
             signal.signal(number, handler or signal.SIG_DFL)  # None: not of Python
 
