@@ -237,7 +237,9 @@ def test_tables_of_labels_that_cannot_be_right_are_refused(tmp_path: Path) -> No
         tfreel.pack(flat, tmp_path / "out", labels="missing.csv")
 
 
-@pytest.mark.parametrize("nothing", [None, float("nan"), np.float32("nan"), "", " ", np.datetime64("NaT", "s")])
+@pytest.mark.parametrize(
+    "nothing", [None, float("nan"), np.float32("nan"), "", " ", np.datetime64("NaT", "s")]
+)
 def test_nothing_is_no_class_and_leaves_the_numbers_of_the_others_alone(
     tmp_path: Path, nothing: object
 ) -> None:

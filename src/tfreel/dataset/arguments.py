@@ -6,6 +6,8 @@ import operator
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 
 def whole(name: str, value: Any, least: int | None = None, *, hint: str = "") -> int:
     """A whole number of Python, out of one of anybody's: states are JSON, which knows no others.
@@ -21,7 +23,7 @@ def whole(name: str, value: Any, least: int | None = None, *, hint: str = "") ->
         ValueError: It is too small.
     """
     try:
-        number = None if isinstance(value, bool) else operator.index(value)
+        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
     except TypeError:
         number = None
     if number is None:

@@ -35,7 +35,8 @@ def unary(name: str, compute: Callable[[Any], Any], kinds: str = "fc") -> Operat
 
 
 def _sigmoid(x: Array) -> Array:
-    return np.asarray(1 / (1 + np.exp(-x)), x.dtype)
+    one = x.dtype.type(1)  # with Python's, NumPy 1 reckons a scalar in float64
+    return np.asarray(one / (one + np.exp(-x)))
 
 
 def _rounded(x: Array) -> Array:
