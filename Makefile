@@ -1,7 +1,14 @@
 # One door for everything. `make help` says what is behind it.
 VENV := .venv
 BIN := $(VENV)/bin
+# Any Python from 3.11 on: `make demo PYTHON=python3.13` makes .venv anew if it is of another one.
 PYTHON ?= python3
+ifneq ($(origin PYTHON),file)
+MINOR := -c 'import sys; print(sys.version_info[:2])'
+ifneq ($(shell $(PYTHON) $(MINOR)),$(shell [ ! -x $(BIN)/python ] || $(BIN)/python $(MINOR)))
+$(VENV)/created: another-python
+endif
+endif
 CODE := src tests benchmarks examples docs
 CPP := core/*.hpp core/*.cpp core/tests/*.hpp core/tests/*.cpp core/fuzz/*.cpp bindings/*.hpp bindings/*.cpp
 FUZZ_TARGETS := frame index wire example columns csv statistics saved strings
@@ -22,7 +29,7 @@ SHARED := -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check check-python check-core hostile race mutants soak conformance system fuzz format docs reference pictures bench bench-page dist clean
+.PHONY: help demo test test-integrations test-pythons check check-python check-core check-bindings another-python hostile race mutants soak conformance system fuzz format docs reference pictures bench bench-page dist clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -42,6 +49,9 @@ test-integrations: $(VENV)/integrations ## run the tests against TensorFlow, PyT
 	# By themselves too: a cluster wants both processors, and its driver has threads.
 	$(BIN)/python -m pytest tests/integrations/test_ray*.py
 
+test-pythons: $(VENV)/check ## build the wheels as they are published, and test them with every Python from 3.11 on that is here
+	$(BIN)/python tests/pythons.py
+
 hostile: $(VENV)/test ## kill, fail, cut, flip, lie, knock and soak; the counts come last
 	$(BIN)/python -m pytest $(SHARED) $(HOSTILE)
 
@@ -60,7 +70,7 @@ soak: $(VENV)/test ## epochs for SOAK_SECONDS=600: memory, files and threads mus
 conformance: $(VENV)/test ## compare millions of messages with protobuf, from a new seed; ARGS="--count N --seed N"
 	cd tests && $(CURDIR)/$(BIN)/python -m conformance.wire $(ARGS)
 
-check: check-python check-core ## lint, types, the one-way street, core tests under sanitizers
+check: check-python check-core check-bindings ## lint, types, the one-way street, core tests under sanitizers, bindings for Python 3.12 and newer
 
 check-python: $(VENV)/check
 	$(BIN)/ruff format --check $(CODE)
@@ -75,6 +85,12 @@ check-core: $(VENV)/check
 	$(BIN)/cmake --build build/core
 	build/core/core_tests
 	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
+
+# Wheels for Python 3.12 and newer are built with the limited API, which has less than the one of 3.11.
+check-bindings: $(VENV)/check
+	python=$$($(BIN)/python tests/pythons.py --stable-abi) || exit 1; $(BIN)/cmake -S . -B build/bindings -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror" -DPython_EXECUTABLE=$$python -DPython_NumPy_INCLUDE_DIR=$$($(BIN)/python -c "import numpy; print(numpy.get_include())") -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > build/bindings.log 2>&1 || (cat build/bindings.log; exit 1)
+	grep -q Py_LIMITED_API build/bindings/build.ninja
+	$(BIN)/ninja -C build/bindings $(patsubst %,CMakeFiles/_core.dir/%.o,$(wildcard bindings/*.cpp))
 
 system: ## install the Debian packages that `make fuzz`, the tests of Spark and of the browser, and `make pictures` need; asks for root
 	@($(FUZZ_PROBE) && $(BROWSER_PROBE) && $(FONT_PROBE) && $(JAVA_PROBE)) || (apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends clang libclang-rt-dev chromium fontconfig fonts-wqy-microhei default-jre-headless > /dev/null)
@@ -127,7 +143,7 @@ SOURCES := $(wildcard core/*.cpp core/*.hpp bindings/*.cpp bindings/*.hpp) CMake
 
 $(VENV)/created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tfreel needs Python 3.11 or newer: make PYTHON=python3.11 …")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
 	@mkdir -p build
 	@touch $@

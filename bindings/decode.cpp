@@ -117,7 +117,7 @@ nb::object rows_of(const MapEntry& entry) {
   for_each_value(entry, [&](Bytes list) {
     for_each_feature(list, [&](Bytes feature) { rows.append(object_of(feature)); });
   });
-  return std::move(rows);
+  return rows;
 }
 
 // The names at the same places of the last record: most often the next record has the same.
