@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "pythons"
 TESTS = ROOT / "tests" / "wheel_tests.txt"
 STABLE_ABI_SINCE = (3, 12)
@@ -144,7 +144,7 @@ def with_stable_abi(pythons: list[Interpreter]) -> Interpreter:
             return python
     raise SystemExit(
         "\n".join(lines(pythons))
-        + "\nthe wheel for Python 3.12 and newer is built with one of these and its headers, and none will do:"
+        + "\nthe wheel for Python 3.12 and newer is built with one of these and its headers; none will do:"
         " pyenv install 3.12, or apt-get install python3-dev where that is 3.12 or newer"
     )
 
@@ -199,13 +199,14 @@ def test_all(pythons: list[Interpreter]) -> None:
     """Builds both wheels and tests each Python with its own.
 
     Raises:
-        SystemExit: Something failed, or nothing could be tested.
+        SystemExit: Something failed, or the wheel with the stable ABI could not be built.
     """
-    usable = [python for python in pythons if not python.lacks]
-    stable = wheel(with_stable_abi(usable))
+    stable = wheel(with_stable_abi(pythons))
     run(Path(sys.executable).with_name("abi3audit"), "--strict", "--summary", stable)
     told = list(lines(pythons))
-    for python in usable:
+    for python in pythons:
+        if python.lacks:
+            continue  # its line says so
         own = stable if python.minor >= STABLE_ABI_SINCE else wheel(python)
         told.append(test(python, own, floors() if python.minor == OLDEST else []))
     print("\n".join(told))
