@@ -86,7 +86,8 @@ check-core: $(VENV)/check
 	build/core/core_tests
 	for name in $(FUZZ_TARGETS); do build/core/$${name}_replay core/fuzz/seeds/$$name/* || exit 1; done
 
-# Wheels for Python 3.12 and newer are built with the limited API, which has less than the one of 3.11.
+# Wheels for Python 3.12 and newer are built with the limited API, which has less than the one of 3.11, and less with
+# each version: here with the newest that there is, in `make test-pythons` with the oldest.
 check-bindings: $(VENV)/check
 	python=$$($(BIN)/python tests/pythons.py --stable-abi) || exit 1; $(BIN)/cmake -S . -B build/bindings -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror" -DPython_EXECUTABLE=$$python -DPython_NumPy_INCLUDE_DIR=$$($(BIN)/python -c "import numpy; print(numpy.get_include())") -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > build/bindings.log 2>&1 || (cat build/bindings.log; exit 1)
 	grep -q Py_LIMITED_API build/bindings/build.ninja

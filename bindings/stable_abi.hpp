@@ -23,4 +23,14 @@ inline PyObject* PyList_GET_ITEM(PyObject* list, Py_ssize_t i) noexcept {
   return PyList_GetItem(list, i);
 }
 
+// Of a list or a tuple. Python 3.12 and 3.13 have these macros here too, later ones do not.
+#undef PySequence_Fast_GET_SIZE
+#undef PySequence_Fast_GET_ITEM
+inline Py_ssize_t PySequence_Fast_GET_SIZE(PyObject* items) noexcept {
+  return PySequence_Size(items);
+}
+inline PyObject* PySequence_Fast_GET_ITEM(PyObject* items, Py_ssize_t i) noexcept {
+  return PyList_Check(items) ? PyList_GetItem(items, i) : PyTuple_GetItem(items, i);
+}
+
 #endif

@@ -15,7 +15,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -133,15 +132,14 @@ def lines(pythons: list[Interpreter]) -> Iterator[str]:
             yield f"Python {name}: {here[minor].path} is {here[minor]}"
 
 
-def with_stable_abi(pythons: list[Interpreter]) -> Interpreter:
-    """The Python that the wheel for 3.12 and all that follow is built with: the oldest that can.
+def with_stable_abi(pythons: list[Interpreter]) -> list[Interpreter]:
+    """The Pythons that can build the wheel for 3.12 and all that follow: at least one, oldest first.
 
     Raises:
         SystemExit: There is none.
     """
-    for python in pythons:
-        if python.minor >= STABLE_ABI_SINCE and not python.lacks:
-            return python
+    if able := [python for python in pythons if python.minor >= STABLE_ABI_SINCE and not python.lacks]:
+        return able
     raise SystemExit(
         "\n".join(lines(pythons))
         + "\nthe wheel for Python 3.12 and newer is built with one of these and its headers; none will do:"
@@ -164,11 +162,18 @@ def run(*command: str | Path) -> None:
         raise SystemExit(code)
 
 
-def wheel(builder: Interpreter) -> Path:
+def environment(python: Interpreter) -> Path:
+    """Makes a fresh environment. Gives its Python."""
+    folder = BUILD / ".".join(map(str, python.minor))
+    run(python.path, "-m", "venv", "--clear", folder)
+    run(folder / "bin" / "python", "-m", "pip", "--quiet", "install", "--upgrade", "pip>=25.1")
+    return folder / "bin" / "python"
+
+
+def wheel(python: Path) -> Path:
     """The wheel that a Python builds, as it is published."""
-    folder = BUILD / "wheels" / str(builder)
-    shutil.rmtree(folder, ignore_errors=True)
-    run(builder.path, "-m", "pip", "--quiet", "wheel", ".", "--no-deps", "--wheel-dir", folder)
+    folder = python.parent.parent / "wheel"
+    run(python, "-m", "pip", "--quiet", "wheel", ".", "--no-deps", "--wheel-dir", folder)
     (path,) = folder.glob("*.whl")
     return path
 
@@ -178,21 +183,17 @@ def floors() -> list[str]:
     return [requirement.replace(">=", "==") for requirement in PROJECT["dependencies"]]
 
 
-def test(python: Interpreter, wheel: Path, pinned: list[str]) -> str:
+def test(python: Path, wheel: Path, pinned: list[str]) -> str:
     """Installs the wheel beside the tests' own packages, and tests it. Gives a line that says so."""
-    environment = BUILD / ".".join(map(str, python.minor))
-    ours = environment / "bin" / "python"
-    run(python.path, "-m", "venv", "--clear", environment)
-    run(ours, "-m", "pip", "--quiet", "install", "--upgrade", "pip>=25.1")
-    run(ours, "-m", "pip", "--quiet", "install", wheel, *pinned, "--group", "test")
-    where = "import numpy, sys, tfreel; print(tfreel.__file__, numpy.__version__)"
-    done = subprocess.run([ours, "-c", where], cwd=ROOT, capture_output=True, text=True, check=True)
+    run(python, "-m", "pip", "--quiet", "install", wheel, *pinned, "--group", "test")
+    where = "import numpy, tfreel; print(tfreel.__file__, numpy.__version__)"
+    done = subprocess.run([python, "-c", where], cwd=ROOT, capture_output=True, text=True, check=True)
     place, numpy = done.stdout.split()
-    if not Path(place).is_relative_to(environment):
+    if not Path(place).is_relative_to(python.parent.parent):
         raise SystemExit(f"{place} is tested, not the wheel")
     start = time.monotonic()
-    run(ours, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", f"@{TESTS.relative_to(ROOT)}")
-    return f"Python {python}, NumPy {numpy}: {wheel.name} passed in {time.monotonic() - start:.0f} s"
+    run(python, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", f"@{TESTS.relative_to(ROOT)}")
+    return f"passed in {time.monotonic() - start:.0f} s with {wheel.name} and NumPy {numpy}"
 
 
 def test_all(pythons: list[Interpreter]) -> None:
@@ -201,14 +202,14 @@ def test_all(pythons: list[Interpreter]) -> None:
     Raises:
         SystemExit: Something failed, or the wheel with the stable ABI could not be built.
     """
-    stable = wheel(with_stable_abi(pythons))
+    builder = with_stable_abi(pythons)[0]
+    environments = {python.minor: environment(python) for python in pythons if not python.lacks}
+    stable = wheel(environments[builder.minor])
     run(Path(sys.executable).with_name("abi3audit"), "--strict", "--summary", stable)
-    told = list(lines(pythons))
-    for python in pythons:
-        if python.lacks:
-            continue  # its line says so
-        own = stable if python.minor >= STABLE_ABI_SINCE else wheel(python)
-        told.append(test(python, own, floors() if python.minor == OLDEST else []))
+    told = []
+    for minor, python in environments.items():
+        own = stable if minor >= STABLE_ABI_SINCE else wheel(python)
+        told.append(f"Python 3.{minor[1]}: {test(python, own, floors() if minor == OLDEST else [])}")
     print("\n".join(told))
 
 
@@ -216,12 +217,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--list", action="store_true", help="only say which there are")
     parser.add_argument(
-        "--stable-abi", action="store_true", help="only print the one to build that wheel with"
+        "--stable-abi", action="store_true", help="only print the newest that can build that wheel"
     )
     asked = parser.parse_args()
     pythons = found(candidates())
     if asked.stable_abi:
-        print(with_stable_abi(pythons).path)
+        print(with_stable_abi(pythons)[-1].path)
     elif asked.list:
         print("\n".join(lines(pythons)))
     else:
