@@ -200,6 +200,22 @@ def test_workers_do_not_outlive_a_killed_process(path: str) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="forks where nothing is said")
+@pytest.mark.parametrize(("method", "works"), [("none", True), ("fork", True), ("spawn", False)])
+def test_a_function_that_does_not_pickle_wants_a_fork(path: str, method: str, works: bool) -> None:
+    script = f"""if True:
+        import multiprocessing, sys
+        import tfreel
+        if {method != "none"}:
+            multiprocessing.set_start_method({method!r})
+        ds = tfreel.Dataset(sys.argv[1]).batch(5).map(lambda batch: 1, workers=2, processes=True)
+        print(sum(ds) == len(ds))
+    """
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True)
+    assert done.stdout == ("True\n" if works else "")
+    assert ("pickle" in done.stderr.lower()) != works
+
+
 def is_running(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat") as file:

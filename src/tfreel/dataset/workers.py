@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +42,9 @@ def pool(function: Callable[[Any], Any], workers: int, *, processes: bool) -> It
     """Workers that call a function; they end with the block."""
     executor: Executor
     if processes:
-        executor = ProcessPoolExecutor(workers, initializer=_begin_process, initargs=(function,))
+        executor = ProcessPoolExecutor(
+            workers, _start_context(), initializer=_begin_process, initargs=(function,)
+        )
         # A fork now, before anything below has threads, is a safe one.
         executor.submit(os.getpid).result()
         opened = Pool(executor, _call_in_process, workers * _AHEAD)
@@ -51,6 +55,16 @@ def pool(function: Callable[[Any], Any], workers: int, *, processes: bool) -> It
         yield opened
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _start_context() -> multiprocessing.context.BaseContext:
+    """How processes start: as the program says, or else by a fork on Linux.
+
+    Since Python 3.14 the default there is a server, to which no lambda can be sent. The same program is to
+    run with all versions.
+    """
+    method = multiprocessing.get_start_method(allow_none=True)
+    return multiprocessing.get_context("fork" if method is None and sys.platform == "linux" else method)
 
 
 class Pool:
