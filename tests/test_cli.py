@@ -350,6 +350,18 @@ def test_what_strikes_while_a_class_is_made_is_a_signal_still(
     assert (result.exit_code, result.stderr) == (143, "tfreel: terminated\n")
 
 
+def test_what_goes_wrong_after_a_signal_is_told(endless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*_: object, **__: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            raise OSError(28, "No space left on device", "half")
+
+    monkeypatch.setattr(tfreel, "read", read)
+    result = run("cat", endless)
+    assert (result.exit_code, result.stderr) == (2, "tfreel: half: No space left on device\n")
+
+
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_a_signal_that_strikes_where_no_exception_gets_through_strikes_again(
     endless: Path, monkeypatch: pytest.MonkeyPatch

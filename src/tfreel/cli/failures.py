@@ -140,9 +140,6 @@ class Terminated(KeyboardInterrupt):
 
 _SIGNALS: dict[int, type[KeyboardInterrupt]] = {signal.SIGINT: Interrupted, signal.SIGTERM: Terminated}
 _SOON_SECONDS = 0.01
-# The signal that ends the program. Not all code lets an exception through as it is: one that strikes while a
-# class is made is a RuntimeError in Python 3.11.
-_ended_by: int | None = None
 
 
 @contextmanager
@@ -151,8 +148,6 @@ def heeding_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # others may not say so
         yield
         return
-    global _ended_by
-    _ended_by = None
     own = os.getpid()
 
     def end_soon(number: int) -> None:
@@ -160,23 +155,22 @@ def heeding_signals() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
 
     def end(number: int, frame: FrameType | None) -> None:
-        global _ended_by
         if os.getpid() != own and number == signal.SIGTERM:  # a child, which has nothing to put in order
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         elif _loads_extension(frame):
             end_soon(number)
         else:
-            _ended_by = number
             raise _SIGNALS[number]
 
-    def note_unraisable(note: UnraisableHookArgs) -> None:
-        if _ended_by and isinstance(note.exc_value, _SIGNALS[_ended_by]):  # it struck where none gets through
-            end_soon(_ended_by)
-        else:
-            hook(note)
+    def strike_again(note: UnraisableHookArgs) -> None:
+        for number, interruption in _SIGNALS.items():
+            if isinstance(note.exc_value, interruption):  # it struck where no exception gets through
+                end_soon(number)
+                return
+        hook(note)
 
-    hook, sys.unraisablehook = sys.unraisablehook, note_unraisable
+    hook, sys.unraisablehook = sys.unraisablehook, strike_again
     # What is ignored, as in the background of a script, stays so.
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     heeded = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
@@ -199,8 +193,16 @@ def _loads_extension(frame: FrameType | None) -> bool:
     return False
 
 
-def _stopped() -> int:
-    if _ended_by == signal.SIGTERM:
+def _interruption(error: BaseException) -> KeyboardInterrupt | None:
+    """The signal that an error was made of, as of one that strikes while Python 3.11 makes a class."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause
+
+
+def _stopped(error: BaseException) -> int:
+    if isinstance(error, Terminated):
         tell("terminated")
         return TERMINATED
     tell("interrupted")
@@ -216,13 +218,13 @@ def guarded(work: Callable[[], object]) -> int:
                 sys.stdout.flush()  # now, while a full disk can still be told
     except (click.ClickException, click.exceptions.Exit):
         raise
-    except KeyboardInterrupt:
-        return _stopped()
+    except KeyboardInterrupt as error:
+        return _stopped(error)
     except BrokenPipeError:
         return _ended_by_reader()
     except Exception as error:
-        if _ended_by:
-            return _stopped()
+        if interruption := _interruption(error):
+            return _stopped(interruption)
         if os.environ.get("TFREEL_TRACEBACK"):
             raise
         return explain(error)
@@ -240,8 +242,8 @@ def concluded(run: Callable[[], object]) -> int:
     except click.ClickException as error:
         tell(_one_line(error.format_message()))
         return BAD_USAGE
-    except (click.Abort, KeyboardInterrupt):  # before any command had begun
-        return _stopped()
+    except (click.Abort, KeyboardInterrupt) as error:  # before any command had begun
+        return _stopped(error)
     except SystemExit:  # how click ends when the reader of a help page went away
         return _ended_by_reader()
     except OSError as error:  # a help page that cannot be written
