@@ -381,6 +381,25 @@ def test_a_signal_that_strikes_where_no_exception_gets_through_strikes_again(
     assert time.monotonic() - start < 10
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_signal_in_the_last_moment_does_not_outlive_the_program(
+    sound: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Dropped:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    def explain(error: Exception) -> int:
+        Dropped()
+        return 7
+
+    handler = signal.getsignal(signal.SIGALRM)
+    monkeypatch.setattr("tfreel.cli.failures.explain", explain)
+    assert run("cat", sound.parent / "none").exit_code == 7
+    time.sleep(0.1)
+    assert signal.getsignal(signal.SIGALRM) is handler
+
+
 @pytest.mark.parametrize(
     ("number", "code", "told"), [(signal.SIGINT, 0, b""), (signal.SIGTERM, 143, b"tfreel: terminated\n")]
 )
@@ -397,6 +416,15 @@ def test_a_program_in_the_background_of_a_script_is_ended_by_sigterm_only(
         errors = process.communicate(timeout=60)[1]
     assert (process.returncode, errors) == (code, told)
     assert os.path.exists("copy.tfrecord.gz") == (code == 0)
+
+
+def test_tests_that_interrupt_programs_pass_in_the_background_of_a_script() -> None:
+    test = "tests/test_live.py::test_ctrl_c_is_answered_at_once_and_ends_all_threads[read-none-1]"
+    root = Path(__file__).parent.parent
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=60", test]
+    with started(command, cwd=root, preexec_fn=ignore_sigint) as process:
+        out, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, (out + errors).decode()
 
 
 def ignore_sigint() -> None:

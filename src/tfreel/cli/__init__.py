@@ -112,10 +112,11 @@ class _Program(click.Group):
         Raises:
             SystemExit: Always, with the exit code.
         """
-        from tfreel.cli.failures import concluded, heeding_signals
+        from tfreel.cli.failures import concluded
+        from tfreel.cli.signals import handle_signals
 
         run = super().main
-        with heeding_signals():
+        with handle_signals():
             code = concluded(lambda: run(*args, **{**extra, "prog_name": "tfreel", "standalone_mode": False}))
         sys.exit(code)
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from sys import UnraisableHookArgs
-    from types import FrameType
+from tfreel.cli.signals import Terminated, find_interrupt
 
 BAD_DATA = 1
 BAD_USAGE = 2
@@ -130,77 +125,6 @@ def _system_words(error: OSError) -> str:
     return f"{where}: {error.strerror}"
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C. Of a class of its own: at a plain one, Python may end by the signal although we caught it."""
-
-
-class Terminated(KeyboardInterrupt):
-    """What ``timeout``, ``docker stop`` and the like say: to end as Ctrl-C does, and leave nothing behind."""
-
-
-_SIGNALS: dict[int, type[KeyboardInterrupt]] = {signal.SIGINT: Interrupted, signal.SIGTERM: Terminated}
-_SOON_SECONDS = 0.01
-
-
-@contextmanager
-def heeding_signals() -> Iterator[None]:
-    """While this lasts, SIGINT and SIGTERM end the program by an exception, and so it can clean up."""
-    if threading.current_thread() is not threading.main_thread():  # others may not say so
-        yield
-        return
-    own = os.getpid()
-
-    def end_soon(number: int) -> None:
-        signal.signal(signal.SIGALRM, lambda _, frame: end(number, frame))
-        signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
-
-    def end(number: int, frame: FrameType | None) -> None:
-        if os.getpid() != own and number == signal.SIGTERM:  # a child, which has nothing to put in order
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        elif _loads_extension(frame):
-            end_soon(number)
-        else:
-            raise _SIGNALS[number]
-
-    def strike_again(note: UnraisableHookArgs) -> None:
-        for number, interruption in _SIGNALS.items():
-            if isinstance(note.exc_value, interruption):  # it struck where no exception gets through
-                end_soon(number)
-                return
-        hook(note)
-
-    hook, sys.unraisablehook = sys.unraisablehook, strike_again
-    # What is ignored, as in the background of a script, stays so.
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    heeded = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
-    for number in heeded:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        sys.unraisablehook = hook
-        for number, handler in heeded.items():
-            signal.signal(number, handler or signal.SIG_DFL)  # None: not of Python
-
-
-def _loads_extension(frame: FrameType | None) -> bool:
-    """Whether an extension module is being loaded, which may turn any exception into an error of its own."""
-    while frame is not None:
-        if frame.f_code.co_qualname.startswith("ExtensionFileLoader."):
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _interruption(error: BaseException) -> KeyboardInterrupt | None:
-    """The signal that an error was made of, as of one that strikes while Python 3.11 makes a class."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, KeyboardInterrupt):
-        cause = cause.__cause__
-    return cause
-
-
 def _stopped(error: BaseException) -> int:
     if isinstance(error, Terminated):
         tell("terminated")
@@ -223,8 +147,8 @@ def guarded(work: Callable[[], object]) -> int:
     except BrokenPipeError:
         return _ended_by_reader()
     except Exception as error:
-        if interruption := _interruption(error):
-            return _stopped(interruption)
+        if interrupt := find_interrupt(error):
+            return _stopped(interrupt)
         if os.environ.get("TFREEL_TRACEBACK"):
             raise
         return explain(error)
