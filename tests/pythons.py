@@ -64,8 +64,8 @@ class Interpreter:
         return self.version[:2]
 
     @property
-    def lacks(self) -> str:
-        """What tfreel would need and this does not have; nothing if all is there."""
+    def missing(self) -> str:
+        """What tfreel needs and this Python does not have; nothing if all is there."""
         if self.free_threaded:
             return "the GIL: free-threaded builds are not supported yet"
         if not self.headers:
@@ -79,7 +79,7 @@ class Interpreter:
 # Which there are --------------------------------------------------------------------------------------------
 
 
-def candidates() -> Iterator[Path]:
+def candidate_paths() -> Iterator[Path]:
     """What may be a Python: on PATH, of pyenv, and the one that runs this."""
     yield Path(sys.executable)
     for folder in os.get_exec_path():
@@ -89,7 +89,7 @@ def candidates() -> Iterator[Path]:
     yield from sorted(pyenv.glob("versions/*/bin/python3"))
 
 
-def probed(path: Path) -> Interpreter | None:
+def probe(path: Path) -> Interpreter | None:
     """What a program says of itself; nothing if it is no Python that runs."""
     try:
         done = subprocess.run(
@@ -101,17 +101,17 @@ def probed(path: Path) -> Interpreter | None:
     return Interpreter(**{**facts, "version": tuple(facts["version"])})
 
 
-def found(paths: Iterable[Path]) -> list[Interpreter]:
+def find_pythons(paths: Iterable[Path]) -> list[Interpreter]:
     """Of each minor version that we support the best Python, oldest version first."""
-    probes = (probed(path) for path in dict.fromkeys(map(os.path.realpath, paths)))
+    probes = (probe(path) for path in dict.fromkeys(map(os.path.realpath, paths)))
     usable = (python for python in probes if python and python.cpython and python.minor >= OLDEST)
     best: dict[tuple[int, int], Interpreter] = {}
-    for python in sorted(usable, key=lambda python: (not python.lacks, python.final, python.version)):
+    for python in sorted(usable, key=lambda python: (not python.missing, python.final, python.version)):
         best[python.minor] = python
     return [best[minor] for minor in sorted(best)]
 
 
-def claimed() -> list[tuple[int, int]]:
+def supported_versions() -> list[tuple[int, int]]:
     """The minor versions that the project says it is for."""
     matches = (
         re.fullmatch(r"Programming Language :: Python :: 3\.(\d+)", line) for line in PROJECT["classifiers"]
@@ -119,29 +119,29 @@ def claimed() -> list[tuple[int, int]]:
     return [(3, int(match[1])) for match in matches if match]
 
 
-def lines(pythons: list[Interpreter]) -> Iterator[str]:
+def describe(pythons: list[Interpreter]) -> Iterator[str]:
     """A line for each version that is claimed or there."""
     here = {python.minor: python for python in pythons}
-    for minor in sorted({*claimed(), *here}):
+    for minor in sorted({*supported_versions(), *here}):
         name = ".".join(map(str, minor))
         if minor not in here:
             yield f"Python {name}: missing on this machine"
-        elif here[minor].lacks:
-            yield f"Python {name}: {here[minor].path} lacks {here[minor].lacks}"
+        elif here[minor].missing:
+            yield f"Python {name}: {here[minor].path} lacks {here[minor].missing}"
         else:
             yield f"Python {name}: {here[minor].path} is {here[minor]}"
 
 
-def with_stable_abi(pythons: list[Interpreter]) -> list[Interpreter]:
+def stable_abi_builders(pythons: list[Interpreter]) -> list[Interpreter]:
     """The Pythons that can build the wheel for 3.12 and all that follow: at least one, oldest first.
 
     Raises:
         SystemExit: There is none.
     """
-    if able := [python for python in pythons if python.minor >= STABLE_ABI_SINCE and not python.lacks]:
+    if able := [python for python in pythons if python.minor >= STABLE_ABI_SINCE and not python.missing]:
         return able
     raise SystemExit(
-        "\n".join(lines(pythons))
+        "\n".join(describe(pythons))
         + "\nthe wheel for Python 3.12 and newer is built with one of these and its headers; none will do:"
         " pyenv install 3.12, or apt-get install python3-dev where that is 3.12 or newer"
     )
@@ -162,7 +162,7 @@ def run(*command: str | Path) -> None:
         raise SystemExit(code)
 
 
-def environment(python: Interpreter) -> Path:
+def make_environment(python: Interpreter) -> Path:
     """Makes a fresh environment. Gives its Python."""
     folder = BUILD / ".".join(map(str, python.minor))
     run(python.path, "-m", "venv", "--clear", folder)
@@ -170,7 +170,7 @@ def environment(python: Interpreter) -> Path:
     return folder / "bin" / "python"
 
 
-def wheel(python: Path) -> Path:
+def build_wheel(python: Path) -> Path:
     """The wheel that a Python builds, as it is published."""
     folder = python.parent.parent / "wheel"
     run(python, "-m", "pip", "--quiet", "wheel", ".", "--no-deps", "--wheel-dir", folder)
@@ -178,12 +178,12 @@ def wheel(python: Path) -> Path:
     return path
 
 
-def floors() -> list[str]:
+def oldest_requirements() -> list[str]:
     """The oldest of each package that tfreel needs, as requirements."""
     return [requirement.replace(">=", "==") for requirement in PROJECT["dependencies"]]
 
 
-def test(python: Path, wheel: Path, pinned: list[str]) -> str:
+def test_wheel(python: Path, wheel: Path, pinned: list[str]) -> str:
     """Installs the wheel beside the tests' own packages, and tests it. Gives a line that says so."""
     run(python, "-m", "pip", "--quiet", "install", wheel, *pinned, "--group", "test")
     where = "import numpy, tfreel; print(tfreel.__file__, numpy.__version__)"
@@ -202,15 +202,16 @@ def test_all(pythons: list[Interpreter]) -> None:
     Raises:
         SystemExit: Something failed, or the wheel with the stable ABI could not be built.
     """
-    builder = with_stable_abi(pythons)[0]
-    environments = {python.minor: environment(python) for python in pythons if not python.lacks}
-    stable = wheel(environments[builder.minor])
+    builder = stable_abi_builders(pythons)[0]
+    environments = {python.minor: make_environment(python) for python in pythons if not python.missing}
+    stable = build_wheel(environments[builder.minor])
     run(Path(sys.executable).with_name("abi3audit"), "--strict", "--summary", stable)
-    told = []
+    results = []
     for minor, python in environments.items():
-        own = stable if minor >= STABLE_ABI_SINCE else wheel(python)
-        told.append(f"Python 3.{minor[1]}: {test(python, own, floors() if minor == OLDEST else [])}")
-    print("\n".join(told))
+        wheel = stable if minor >= STABLE_ABI_SINCE else build_wheel(python)
+        result = test_wheel(python, wheel, oldest_requirements() if minor == OLDEST else [])
+        results.append(f"Python {'.'.join(map(str, minor))}: {result}")
+    print("\n".join(results))
 
 
 def main() -> None:
@@ -219,14 +220,14 @@ def main() -> None:
     parser.add_argument(
         "--stable-abi", action="store_true", help="only print the newest that can build that wheel"
     )
-    asked = parser.parse_args()
-    pythons = found(candidates())
-    if asked.stable_abi:
-        print(with_stable_abi(pythons)[-1].path)
-    elif asked.list:
-        print("\n".join(lines(pythons)))
+    options = parser.parse_args()
+    pythons = find_pythons(candidate_paths())
+    if options.stable_abi:
+        print(stable_abi_builders(pythons)[-1].path)
+    elif options.list:
+        print("\n".join(describe(pythons)))
     else:
-        print("\n".join(lines(pythons)), flush=True)
+        print("\n".join(describe(pythons)), flush=True)
         test_all(pythons)
 
 

@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def versions() -> list[str]:
-    return [str(python) for python in pythons.found(pythons.candidates())]
+    return [str(python) for python in pythons.find_pythons(pythons.candidate_paths())]
 
 
 def test_the_newest_of_each_version_is_found_where_pyenv_has_it(folder: Path) -> None:
@@ -78,23 +78,23 @@ def test_what_does_not_run_is_no_python(folder: Path, monkeypatch: pytest.Monkey
 def test_each_version_is_said_to_be_there_or_missing(folder: Path) -> None:
     path = install(folder, "3.12.1")
     install(folder, "3.13.0", free_threaded=True)
-    said = list(pythons.lines(pythons.found(pythons.candidates())))
+    said = list(pythons.describe(pythons.find_pythons(pythons.candidate_paths())))
     assert said[:2] == ["Python 3.11: missing on this machine", f"Python 3.12: {path} is 3.12.1"]
     assert re.fullmatch(r"Python 3\.13: .*/python3 lacks the GIL: free-threaded builds are not .*", said[2])
-    assert len(said) == len(pythons.claimed())
+    assert len(said) == len(pythons.supported_versions())
 
 
 def test_without_a_python_for_the_stable_abi_the_error_says_what_there_is(folder: Path) -> None:
     install(folder, "3.11.7")
     install(folder, "3.12.1", headers=False)
     with pytest.raises(SystemExit) as raised:
-        pythons.with_stable_abi(pythons.found(pythons.candidates()))
+        pythons.stable_abi_builders(pythons.find_pythons(pythons.candidate_paths()))
     assert "3.12.1/bin/python3 lacks its headers (Python.h)\n" in str(raised.value)
     assert "pyenv install 3.12" in str(raised.value)
 
 
 def test_all_places_claim_the_same_versions() -> None:
-    claimed = [f"3.{minor}" for _, minor in pythons.claimed()]
+    claimed = [f"3.{minor}" for _, minor in pythons.supported_versions()]
     assert claimed[0] == ".".join(map(str, pythons.OLDEST))
     workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
     assert set(re.findall(r'python: "(3\.\d+)"', workflow)) == set(claimed[1:])
