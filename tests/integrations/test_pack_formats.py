@@ -9,6 +9,7 @@ from typing import Any
 
 import datasets
 import numpy as np
+import pandas as pd
 import pytest
 
 import tfreel
@@ -18,6 +19,22 @@ from photos import picture
 
 def rows(folder: Path, split: str | None = None) -> list[dict[str, Any]]:
     return [tfreel.decode(record) for record in tfreel.Dataset(folder, split=split, raw=True)]
+
+
+# pandas -----------------------------------------------------------------------------------------------------
+
+
+def test_series_of_labels_are_paired_by_position(tmp_path: Path) -> None:
+    files = [tmp_path / "dog.png", tmp_path / "cat.png"]
+    for number, file in enumerate(files):
+        file.write_bytes(picture(number))
+    report = tfreel.pack(files, tmp_path / "texts", labels=pd.Series(["dog", "cat"], index=[7, 9]))
+    texts = {row["image/filename"][0]: row["image/class/text"] for row in rows(tmp_path / "texts")}
+    assert texts == {b"dog.png": [b"dog"], b"cat.png": [b"cat"]}
+    assert [type(name) for name in report.classes.values()] == [str, str]
+    absent = pd.Series([3, pd.NA], dtype="Int64")
+    report = tfreel.pack(files, tmp_path / "absent", labels=absent, on_error="skip")
+    assert (report.classes, [one.name for one in report.rejected]) == ({3: "3"}, ["cat.png"])
 
 
 # Hugging Face -----------------------------------------------------------------------------------------------
