@@ -35,7 +35,8 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
     elif ord == np.inf:
         found = np.max(sizes, axis=along, keepdims=kept)
     else:
-        found = np.sum(sizes**ord, axis=along, keepdims=kept, dtype=sizes.dtype) ** (1 / ord)
+        number = sizes.dtype.type  # with those of Python, NumPy 1 reckons scalars in float64
+        found = np.sum(sizes ** number(ord), axis=along, keepdims=kept) ** number(1 / ord)
     return np.asarray(found, sizes.dtype)
 
 

@@ -43,7 +43,13 @@ def _rounded(x: Array) -> Array:
     return np.rint(x) if x.dtype.kind == "f" else x
 
 
+def _reciprocal_root(x: Array) -> Array:
+    return np.asarray(x.dtype.type(1) / np.sqrt(x))
+
+
 def _sign(x: Array) -> Array:
+    if x.dtype.kind == "c":  # NumPy 1 has another definition
+        return np.where(x == 0, x, x / np.abs(x))
     if x.dtype.kind == "f":
         return np.where(np.isnan(x), x, np.sign(x)).astype(x.dtype)
     return np.asarray(np.sign(x))
@@ -55,7 +61,7 @@ ceil = unary("math.ceil", np.ceil, "f")
 round = unary("round", _rounded, "iufc")
 rint = unary("math.rint", np.rint, "f")
 sqrt = unary("sqrt", np.sqrt)
-rsqrt = unary("math.rsqrt", lambda x: np.asarray(1 / np.sqrt(x), x.dtype))
+rsqrt = unary("math.rsqrt", _reciprocal_root)
 square = unary("square", np.square, "iufc")
 exp = unary("exp", np.exp)
 expm1 = unary("math.expm1", np.expm1)
