@@ -201,13 +201,28 @@ def test_workers_do_not_outlive_a_killed_process(path: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks where nothing is said")
-@pytest.mark.parametrize(("method", "works"), [("none", True), ("fork", True), ("spawn", False)])
-def test_a_function_that_does_not_pickle_wants_a_fork(path: str, method: str, works: bool) -> None:
+@pytest.mark.parametrize(
+    ("program", "works"),
+    [
+        ("", True),
+        ("multiprocessing.RLock()", True),  # which settles on the default
+        ("multiprocessing.set_start_method('fork')", True),
+        ("multiprocessing.set_start_method('spawn')", False),
+    ],
+)
+@pytest.mark.parametrize("default", ["fork", "forkserver"])
+def test_a_function_that_does_not_pickle_wants_a_fork(
+    path: str, default: str, program: str, works: bool
+) -> None:
     script = f"""if True:
         import multiprocessing, sys
         import tfreel
-        if {method != "none"}:
-            multiprocessing.set_start_method({method!r})
+        # As this Python has it, or as those from 3.14 on.
+        defaults = multiprocessing.context._default_context
+        methods = sorted(defaults.get_all_start_methods(), key=lambda name: name != {default!r})
+        defaults._default_context = multiprocessing.get_context({default!r})
+        multiprocessing.get_all_start_methods = lambda: methods
+        {program}
         ds = tfreel.Dataset(sys.argv[1]).batch(5).map(lambda batch: 1, workers=2, processes=True)
         print(sum(ds) == len(ds))
     """

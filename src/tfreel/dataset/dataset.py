@@ -490,7 +490,7 @@ class Dataset:
             workers: Call it in so many threads, a few elements ahead; 0 calls it where elements are taken.
             processes: Workers are processes: for Python code that keeps the interpreter busy. The function
                 and the elements must pickle. A function need not where processes start by a fork: on Linux,
-                unless `multiprocessing.set_start_method` says otherwise.
+                unless `multiprocessing.set_start_method` set another method than Python's default.
             batched: Of a dataset of batches, give the function whole batches. Otherwise it is called for each
                 row, and its results are gathered to a batch.
             ordered: Keep the order. Otherwise results come as soon as they are there.

@@ -61,10 +61,14 @@ def _start_context() -> multiprocessing.context.BaseContext:
     """How processes start: as the program says, or else by a fork on Linux.
 
     Since Python 3.14 the default there is a server, to which no lambda can be sent. The same program is to
-    run with all versions.
+    run with all versions. Whoever makes a lock or a queue settles on the default without a word, so the
+    default says nothing, even if it is set.
     """
     method = multiprocessing.get_start_method(allow_none=True)
-    return multiprocessing.get_context("fork" if method is None and sys.platform == "linux" else method)
+    default = multiprocessing.get_all_start_methods()[0]
+    if sys.platform == "linux" and method in (None, default):
+        method = "fork"
+    return multiprocessing.get_context(method)
 
 
 class Pool:
