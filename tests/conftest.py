@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import tfreel
 from tfreel import Dataset
 
 import counting
@@ -80,3 +81,14 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 def ds(path: str) -> Dataset:
     """These rows as a dataset."""
     return Dataset(path)
+
+
+@pytest.fixture(scope="session")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small file that takes very long to read."""
+    folder = tmp_path_factory.mktemp("endless")
+    with tfreel.Writer(folder / "member.gz", level=9) as out:
+        out.write_many([bytes(1 << 20)] * 64)
+    path = folder / "endless.tfrecord.gz"
+    path.write_bytes((folder / "member.gz").read_bytes() * 500)
+    return path

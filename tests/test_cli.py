@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import csv
-import fcntl
-import gzip
 import io
 import json
 import os
 import pty
 import re
-import signal
 import subprocess
 import sys
-import termios
-import time
-from array import array
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,18 +17,18 @@ import pytest
 from click.testing import CliRunner, Result
 
 import tfreel
-from tfreel.cli import COMMANDS, main
+from tfreel.cli.program import COMMANDS, program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
-PROGRAM = [sys.executable, "-m", "tfreel.cli"]
+PROGRAM = [sys.executable, "-m", "tfreel"]
 RECORDS = [b"record %d" % i for i in range(10)]
 FRAME_BYTES = 16
 
 
 def run(*args: object) -> Result:
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
+    result = CliRunner().invoke(program, [str(arg) for arg in args])
     assert "Traceback" not in result.output
     return result
 
@@ -46,7 +39,7 @@ def rows(result: Result) -> list[dict]:
 
 def in_shell(script: str, **options) -> subprocess.CompletedProcess:
     """Runs a script in which ``tfreel`` is the program."""
-    define = f'tfreel() {{ "{sys.executable}" -m tfreel.cli "$@"; }}; set -o pipefail; '
+    define = f'tfreel() {{ "{sys.executable}" -m tfreel "$@"; }}; set -o pipefail; '
     return subprocess.run(["bash", "-c", define + script], capture_output=True, timeout=60, **options)
 
 
@@ -95,17 +88,6 @@ def damaged(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small file that takes very long to read."""
-    folder = tmp_path_factory.mktemp("endless")
-    with tfreel.Writer(folder / "member.gz", level=9) as out:
-        out.write_many([bytes(1 << 20)] * 64)
-    path = folder / "endless.tfrecord.gz"
-    path.write_bytes((folder / "member.gz").read_bytes() * 500)
-    return path
-
-
 # Help -------------------------------------------------------------------------------------------------------
 
 
@@ -128,8 +110,9 @@ def test_the_help_page_imports_no_command_and_nothing_heavy() -> None:
     script = """if True:
         import sys
         from tfreel.cli import main
+        sys.argv = ["tfreel", "--help"]
         try:
-            main(["--help"])
+            main()
         except SystemExit:
             pass
         heavy = {"numpy", "rich", "tfreel.records", "tfreel.cli.count", "tfreel.cli.output"}
@@ -265,205 +248,6 @@ def test_a_broken_pipe_is_silence(endless: Path, sound: Path) -> None:
         # The reader is gone before anything is written.
         done = in_shell(f"(sleep 0.3; tfreel {command}) | true")
         assert (done.returncode, done.stderr) == (141, b"")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["info", "{}"],
-        ["count", "{}"],
-        ["verify", "{}", "{}", "{}"],
-        ["repair", "{}", "out.tfrecord"],
-        ["index", "{}", "{}", "{}"],
-        ["cat", "{}", "-o", "out.tfrecord"],
-        ["cat", "{}", "{}", "--slice", "-1:", "-o", "out.tfrecord"],
-    ],
-    ids=lambda command: " ".join(command),
-)
-@pytest.mark.parametrize(
-    ("number", "code", "told"), [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")]
-)
-def test_a_signal_ends_a_command_at_once_and_leaves_nothing(
-    command: list[str], number: int, code: int, told: bytes, endless: Path, tmp_path: Path
-) -> None:
-    program = [*PROGRAM, *(word.format(endless) for word in command)]
-    with started(program, cwd=tmp_path) as process:
-        wait_until_open(process, endless)
-        process.send_signal(number)
-        start = time.monotonic()
-        out, errors = process.communicate(timeout=30)
-    assert (process.returncode, out, errors) == (code, b"", b"tfreel: %s\n" % told)
-    assert time.monotonic() - start < 2  # a tenth of that, on a machine with nothing else to do
-    assert os.listdir(tmp_path) == []
-    assert not os.path.exists(f"{endless}.tfreel-index")
-
-
-@contextmanager
-def started(program: list[str], **options) -> Iterator[subprocess.Popen]:
-    """A process that does not outlive the test, whatever becomes of that."""
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-# When these are imported, signals are heeded already. Some make classes, one is an extension, and the others
-# are what extensions import while they are loaded.
-@pytest.mark.parametrize(
-    "module",
-    ["tfreel.cli.cat", "dataclasses", "tfreel.records.read", "tfreel._core", "numpy", "numpy.linalg"],
-)
-@pytest.mark.parametrize(
-    ("number", "code", "told"), [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")]
-)
-def test_a_signal_ends_a_program_that_is_still_starting(
-    module: str, number: int, code: int, told: bytes, endless: Path
-) -> None:
-    script = f"""if True:
-        import os, sys
-        from tfreel.cli import main
-        class Struck:
-            @staticmethod
-            def find_spec(name, path=None, target=None):
-                if name == {module!r}:
-                    os.kill(os.getpid(), {int(number)})
-        sys.modules.pop({module!r}, None)
-        sys.meta_path.insert(0, Struck)
-        sys.argv = ["tfreel", "cat", {str(endless)!r}]
-        main()
-    """
-    with started([sys.executable, "-c", script]) as process:
-        out, errors = process.communicate(timeout=30)
-    assert (process.returncode, out, errors) == (code, b"", b"tfreel: %s\n" % told)
-
-
-def test_what_strikes_while_a_class_is_made_is_a_signal_still(
-    endless: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Member:
-        def __set_name__(self, owner: type, name: str) -> None:
-            signal.raise_signal(signal.SIGTERM)  # what Python 3.11 makes a RuntimeError of
-
-    monkeypatch.setattr(tfreel, "read", lambda *_, **__: type("Struck", (), {"member": Member()}))
-    result = run("cat", endless)
-    assert (result.exit_code, result.stderr) == (143, "tfreel: terminated\n")
-
-
-def test_what_goes_wrong_after_a_signal_is_told(endless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(*_: object, **__: object) -> None:
-        try:
-            signal.raise_signal(signal.SIGTERM)
-        finally:
-            raise OSError(28, "No space left on device", "half")
-
-    monkeypatch.setattr(tfreel, "read", read)
-    result = run("cat", endless)
-    assert (result.exit_code, result.stderr) == (2, "tfreel: half: No space left on device\n")
-
-
-@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
-def test_a_signal_that_strikes_where_no_exception_gets_through_strikes_again(
-    endless: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Dropped:
-        def __del__(self) -> None:
-            signal.raise_signal(signal.SIGTERM)
-
-    def read(*_: object, **__: object) -> None:
-        Dropped()
-        time.sleep(60)
-
-    monkeypatch.setattr(tfreel, "read", read)
-    start = time.monotonic()
-    result = run("cat", endless)
-    assert (result.exit_code, result.stderr) == (143, "tfreel: terminated\n")
-    assert time.monotonic() - start < 10
-
-
-@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
-def test_a_signal_in_the_last_moment_does_not_outlive_the_program(
-    sound: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Dropped:
-        def __del__(self) -> None:
-            signal.raise_signal(signal.SIGTERM)
-
-    def explain(error: Exception) -> int:
-        Dropped()
-        return 7
-
-    handler = signal.getsignal(signal.SIGALRM)
-    monkeypatch.setattr("tfreel.cli.failures.explain", explain)
-    assert run("cat", sound.parent / "none").exit_code == 7
-    time.sleep(0.1)
-    assert signal.getsignal(signal.SIGALRM) is handler
-
-
-@pytest.mark.parametrize(
-    ("number", "code", "told"), [(signal.SIGINT, 0, b""), (signal.SIGTERM, 143, b"tfreel: terminated\n")]
-)
-def test_a_program_in_the_background_of_a_script_is_ended_by_sigterm_only(
-    number: int, code: int, told: bytes, endless: Path, tmp_path: Path
-) -> None:
-    short = tmp_path / "short.tfrecord.gz"
-    short.write_bytes(endless.read_bytes()[: endless.stat().st_size // 50])
-    with started(
-        [*PROGRAM, "cat", "-o", "copy.tfrecord.gz", str(short)], preexec_fn=ignore_sigint
-    ) as process:
-        wait_until_open(process, short)
-        process.send_signal(number)
-        errors = process.communicate(timeout=60)[1]
-    assert (process.returncode, errors) == (code, told)
-    assert os.path.exists("copy.tfrecord.gz") == (code == 0)
-
-
-def test_tests_that_interrupt_programs_pass_in_the_background_of_a_script() -> None:
-    test = "tests/test_live.py::test_ctrl_c_is_answered_at_once_and_ends_all_threads[read-none-1]"
-    root = Path(__file__).parent.parent
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=60", test]
-    with started(command, cwd=root, preexec_fn=ignore_sigint) as process:
-        out, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, (out + errors).decode()
-
-
-def ignore_sigint() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def wait_until_open(process: subprocess.Popen, path: Path) -> None:
-    """Returns when the process is at work on a file."""
-    descriptors = Path(f"/proc/{process.pid}/fd")
-    if not descriptors.exists():
-        time.sleep(3)
-        return
-    while process.poll() is None:
-        links = []
-        for entry in descriptors.iterdir():
-            with suppress(FileNotFoundError):  # closed meanwhile
-                links.append(os.readlink(entry))
-        if str(path) in links:
-            time.sleep(0.2)
-            return
-        time.sleep(0.02)
-
-
-def test_ctrl_c_ends_the_wait_for_a_pipe() -> None:
-    process = subprocess.Popen([*PROGRAM, "count", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdin is not None
-    process.stdin.write(gzip.compress(b"not all of it")[:10])
-    process.stdin.flush()
-    unread = array("i", [1])
-    while unread[0]:
-        time.sleep(0.1)
-        fcntl.ioctl(process.stdin.fileno(), termios.FIONREAD, unread)
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=2) == 130
-    process.stdin.close()
-    assert process.stderr is not None
-    with process.stderr as errors:
-        assert errors.read() == b"tfreel: interrupted\n"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file names are text")

@@ -13,18 +13,18 @@ import pytest
 from click.testing import CliRunner, Result
 
 import tfreel
-from tfreel.cli import main
 from tfreel.cli.options import parse_size
 from tfreel.cli.picks import parse_slice
+from tfreel.cli.program import program
 
-PROGRAM = [sys.executable, "-m", "tfreel.cli"]
+PROGRAM = [sys.executable, "-m", "tfreel"]
 
 # Large enough that each file is read in several blocks.
 RECORDS = [b"%d " % i * 40 for i in range(9000)]
 
 
 def run(*args: object) -> Result:
-    result = CliRunner().invoke(main, ["cat", *(str(arg) for arg in args)])
+    result = CliRunner().invoke(program, ["cat", *(str(arg) for arg in args)])
     assert "Traceback" not in result.output
     return result
 

@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import tfreel
-from tfreel.cli import main
 from tfreel.cli.failures import tell
 from tfreel.cli.packing_bar import PackingBar
+from tfreel.cli.program import program
 from tfreel.packing.report import Progress
 
 from drawn import jpeg, put
@@ -27,7 +27,7 @@ ONLY_PYTHON = ("annotations= names", "config= names", "header= names", "embed= n
 
 
 def run(*args: object) -> Result:
-    result = CliRunner().invoke(main, ["pack", *(str(arg) for arg in args)])
+    result = CliRunner().invoke(program, ["pack", *(str(arg) for arg in args)])
     assert "Traceback" not in result.output
     return result
 
@@ -206,13 +206,15 @@ def test_nothing_is_replaced_without_force(photos: Path, tmp_path: Path) -> None
 
 def test_info_and_head_take_the_folder(photos: Path, tmp_path: Path) -> None:
     run(photos, tmp_path / "out", "--split", "train=0.8,test=0.2")
-    info = CliRunner().invoke(main, ["info", str(tmp_path / "out"), "--json"])
+    info = CliRunner().invoke(program, ["info", str(tmp_path / "out"), "--json"])
     facts = json.loads(info.stdout)
     assert (facts["records"], facts["classes"]) == (20, {"0": "apple", "1": "orange"})
     assert {name: split["records"] for name, split in facts["splits"].items()} == {"train": 16, "test": 4}
-    page = CliRunner().invoke(main, ["info", str(tmp_path / "out"), "--table"]).stdout
+    page = CliRunner().invoke(program, ["info", str(tmp_path / "out"), "--table"]).stdout
     assert "classes  0 apple, 1 orange" in page
-    assert len(CliRunner().invoke(main, ["head", "-n", "3", str(tmp_path / "out")]).stdout.splitlines()) == 3
+    assert (
+        len(CliRunner().invoke(program, ["head", "-n", "3", str(tmp_path / "out")]).stdout.splitlines()) == 3
+    )
 
 
 def test_the_bar_shows_phase_items_bytes_and_rejects(

@@ -158,9 +158,9 @@ def test_shuffle_of_standard_input_is_a_usage_error() -> None:
 _PEAK = (
     PEAK_BYTES
     + """
-from tfreel.cli import main
+from tfreel.cli.program import program
 try:
-    main(sys.argv[1:])
+    program(sys.argv[1:])
 finally:
     print(peak_bytes() >> 20)
 """

@@ -12,12 +12,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 import tfreel
-from tfreel.cli import main, unpack
+from tfreel.cli import unpack
+from tfreel.cli.program import program
 from tfreel.unpacking.run import KINDS, Kind
 
 
 def run(*args: object) -> Result:
-    result = CliRunner().invoke(main, ["unpack", *(str(arg) for arg in args)])
+    result = CliRunner().invoke(program, ["unpack", *(str(arg) for arg in args)])
     assert "Traceback" not in result.output
     return result
 

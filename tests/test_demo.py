@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import tfreel
-from tfreel.cli import main
 from tfreel.cli.demo import shell_lines
+from tfreel.cli.program import program
 from tfreel.demo import story, training
 from tfreel.demo.classifier import Classifier
 from tfreel.demo.fruit import KINDS, draw_fruit
@@ -25,7 +25,7 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "train_softmax.py"
 
 
 def run(*args: object) -> Result:
-    result = CliRunner().invoke(main, ["demo", *map(str, args)])
+    result = CliRunner().invoke(program, ["demo", *map(str, args)])
     assert "Traceback" not in result.output
     return result
 

@@ -422,7 +422,7 @@ def test_folders_are_the_files_of_records_in_them() -> None:
 
 def tfreel_diff(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tfreel.cli", "diff", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tfreel", "diff", *arguments], capture_output=True, text=True, check=False
     )
 
 

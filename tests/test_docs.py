@@ -202,7 +202,7 @@ def test_every_public_name_stands_in_the_documentation() -> None:
 
 def test_every_command_stands_in_the_documentation_and_the_changelog() -> None:
     listed = subprocess.run(
-        ["bash", "-c", f"{shlex.quote(sys.executable)} -m tfreel.cli --help"],
+        ["bash", "-c", f"{shlex.quote(sys.executable)} -m tfreel --help"],
         capture_output=True,
         text=True,
         check=True,

@@ -150,7 +150,7 @@ def test_a_stream_has_a_fingerprint() -> None:
 def test_the_command_prints_one_for_all_or_each() -> None:
     write("a.tfrecord", RECORDS)
     write("b.tfrecord", RECORDS[:3])
-    program = [sys.executable, "-m", "tfreel.cli", "fingerprint"]
+    program = [sys.executable, "-m", "tfreel", "fingerprint"]
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([*program, *arguments], capture_output=True, text=True, check=False)

@@ -368,7 +368,7 @@ def test_damage_is_an_error_or_passed_over_and_told() -> None:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-m", "tfreel.cli", "leaks", *arguments]
+    program = [sys.executable, "-m", "tfreel", "leaks", *arguments]
     return subprocess.run(program, capture_output=True, text=True, check=False)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import tfreel
 from tfreel import errors, images, profile
-from tfreel.cli import COMMANDS, main
+from tfreel.cli.program import COMMANDS, program
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -100,7 +100,7 @@ def test_every_public_function_and_method_is_described() -> None:
 def test_every_option_of_a_command_is_in_the_reference(name: str) -> None:
     page = text_of("reference/cli.md")
     section = re.search(rf"^## `tfreel {name}`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
-    command = main.get_command(click.Context(main), name)
+    command = program.get_command(click.Context(program), name)
     assert section
     assert command
     options = [

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import tfreel
 from tfreel import profile
-from tfreel.cli import main
+from tfreel.cli.program import program
 from tfreel.storage.remote.obstores import ObjectStore
 from tfreel.storage.url import Url, is_url, place
 
@@ -406,7 +406,7 @@ def test_a_packed_set_whose_upload_fails_is_taken_back(memory: Any, monkeypatch:
     ids=lambda command: " ".join(command) or "alone",
 )
 def test_commands_take_urls(rows: object, command: list[str]) -> None:
-    done = CliRunner().invoke(main, [*command, "memory://box/rows.tfrecord"])
+    done = CliRunner().invoke(program, [*command, "memory://box/rows.tfrecord"])
     assert done.exit_code == 0, done.output
 
 
@@ -432,7 +432,7 @@ def test_the_viewer_takes_urls(rows: object) -> None:
 
 
 def test_a_command_says_in_one_line_that_nothing_is_there(memory: Any) -> None:
-    done = CliRunner().invoke(main, ["head", "memory://box/none.tfrecord"])
+    done = CliRunner().invoke(program, ["head", "memory://box/none.tfrecord"])
     assert done.exit_code == 2
     assert "memory://box/none.tfrecord" in done.output
     assert "Traceback" not in done.output
@@ -466,7 +466,7 @@ def test_what_cannot_become_an_object_is_refused_and_nothing_lands_here(memory: 
     assert memory.cat("/box/out.csv") == b"a\n1\n"
     assert (
         CliRunner()
-        .invoke(main, ["stats", "memory://box/a.tfrecord", "--html", "memory://box/r.html"])
+        .invoke(program, ["stats", "memory://box/a.tfrecord", "--html", "memory://box/r.html"])
         .exit_code
         == 0
     )

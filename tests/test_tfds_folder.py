@@ -41,10 +41,10 @@ def test_a_split_that_is_not_there_is_named_with_those_that_are(folder: Path) ->
 
 
 def test_info_tells_splits_and_classes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from tfreel.cli import main
+    from tfreel.cli.program import program
 
     with pytest.raises(SystemExit) as ended:
-        main(["info", "--json", str(folder)])
+        program(["info", "--json", str(folder)])
     assert ended.value.code in (0, None)
     told = json.loads(capsys.readouterr().out)
     assert told["records"] == 10

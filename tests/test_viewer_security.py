@@ -443,18 +443,19 @@ def test_another_host_keeps_the_secret_and_takes_addresses_but_no_names(tmp_path
         assert visitor.ask("/api/overview", headers={"Host": "evil.example"}).status == 403
 
 
-PROGRAM = [sys.executable, "-m", "tfreel.cli", "view", "x.tfrecord", "--no-browser"]
+PROGRAM = [sys.executable, "-m", "tfreel", "view", "x.tfrecord", "--no-browser"]
 
 
-def test_ctrl_c_ends_it_soon() -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_soon(number: int, code: int) -> None:
     tfreel.save("x.tfrecord", [{"n": 1}])
     with subprocess.Popen(PROGRAM, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         url = running.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", url)
         begin = time.monotonic()
-        running.send_signal(signal.SIGINT)
-        assert running.wait(10) == 0
+        running.send_signal(number)
+        assert running.wait(10) == code
         assert time.monotonic() - begin < 3  # 0.25 s on a machine with nothing else to do
         assert "Traceback" not in running.communicate()[1]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from tfreel.cli import COMMANDS, main
+from tfreel.cli.program import COMMANDS, program
 
 _TITLE = """# Commands and options
 
@@ -18,9 +18,9 @@ Made of the commands themselves, by `make reference`: what `tfreel COMMAND --hel
 
 def describe_commands() -> str:
     """The page of all commands."""
-    context = click.Context(main, info_name="tfreel")
+    context = click.Context(program, info_name="tfreel")
     listed = [f"| [`tfreel {name}`](#tfreel-{name}) | {said} |" for name, said in COMMANDS.items()]
-    sections = [_section(name, main.get_command(context, name), context) for name in COMMANDS]
+    sections = [_section(name, program.get_command(context, name), context) for name in COMMANDS]
     return "\n".join([_TITLE, "| command | |", "|---|---|", *listed, "", *sections])
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import strategies as st
 
 import tfreel
-from tfreel.cli import COMMANDS, main
+from tfreel.cli.program import COMMANDS, program
 
 from doors.knocking import ASKING_ERRORS, bent, bounded, door, knock
 from doors.shapes import ANYTHING, TEXTS
@@ -149,8 +149,8 @@ VALUES = (
 
 @functools.cache
 def options_of(command: str) -> list[str]:
-    context = click.Context(main)
-    found = main.get_command(context, command)
+    context = click.Context(program)
+    found = program.get_command(context, command)
     assert found is not None
     return [name for parameter in found.params for name in parameter.opts if name.startswith("-")]
 
@@ -174,7 +174,7 @@ def test_any_command_line_ends_with_a_documented_code(command: str) -> None:
     @door(command_lines(command), examples=30)
     def typing(arguments: list[str]) -> None:
         with bounded():
-            result = CliRunner().invoke(main, arguments, input=b"")
+            result = CliRunner().invoke(program, arguments, input=b"")
         assert result.exit_code in {0, 1, 2}, result.output
         assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
         assert "Traceback" not in result.output

@@ -256,7 +256,7 @@ def test_commands_run_on_the_cluster_that_is_there(shards: Path, photos: Path, c
     def run(*command: str) -> str:
         environment = {**os.environ, "RAY_ADDRESS": cluster}
         done = subprocess.run(
-            [sys.executable, "-m", "tfreel.cli", *command, "--engine", "ray"],
+            [sys.executable, "-m", "tfreel", *command, "--engine", "ray"],
             capture_output=True,
             text=True,
             check=True,

@@ -18,7 +18,7 @@ import tfreel
 from tfreel.adapters import duckdb as tfreel_duckdb
 from tfreel.adapters.duckdb import Reading, prepare, sql
 from tfreel.adapters.duckdb_plan import planned
-from tfreel.cli import main
+from tfreel.cli.program import program
 
 FILES = "'a-*.tfrecord'"
 ROWS = 3000
@@ -53,7 +53,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def run(*args: str) -> Result:
-    result = CliRunner().invoke(main, ["sql", *args])
+    result = CliRunner().invoke(program, ["sql", *args])
     assert "Traceback" not in result.output
     return result
 

@@ -52,7 +52,7 @@ def test_a_split_of_the_overview_leads_to_its_records(visit: Visit) -> None:
 
 def test_the_command_prints_a_link_that_opens_the_page(browser: Browser, tmp_path: Path) -> None:
     data = exhibits.media(tmp_path)
-    command = [sys.executable, "-m", "tfreel.cli", "view", data, "--no-browser", "--lang", "zh"]
+    command = [sys.executable, "-m", "tfreel", "view", data, "--no-browser", "--lang", "zh"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         page = browser.new_page()

@@ -20,10 +20,10 @@ def command(shell: str) -> int:
     """Print the completion script for a shell."""
     from click.shell_completion import get_completion_class
 
-    from tfreel.cli import main
+    from tfreel.cli.program import program
 
     complete = get_completion_class(shell)
     if complete is None:
         raise click.UsageError(f"this version of click knows no completion for {shell}.")
-    click.echo(complete(main, {}, "tfreel", "_TFREEL_COMPLETE").source())
+    click.echo(complete(program, {}, "tfreel", "_TFREEL_COMPLETE").source())
     return 0

@@ -79,15 +79,15 @@ class _Terminal:
             _show(line, "bold")
 
     def run(self, *words: str) -> int:
-        from tfreel.cli import main
         from tfreel.cli.output import is_terminal
+        from tfreel.cli.program import program
 
         self.shell(*words)
         # In a pipe, others would print JSON: here people read there too.
         given = [*words, *([] if is_terminal() else ["--table"])]
-        # Not `main.invoke`, which would turn an error into an exit code: it shall end the story.
-        with main.make_context("tfreel", given) as ctx:
-            code = click.Group.invoke(main, ctx)
+        # Not `program.invoke`, which would turn an error into an exit code: it shall end the story.
+        with program.make_context("tfreel", given) as ctx:
+            code = click.Group.invoke(program, ctx)
         _show("")
         return int(code)
 

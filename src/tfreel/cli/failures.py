@@ -10,12 +10,10 @@ from contextlib import contextmanager, suppress
 
 import click
 
-from tfreel.cli.signals import Terminated, find_interrupt
+from tfreel.cli.signals import Interrupted, Terminated, find_interrupt, interruptible
 
 BAD_DATA = 1
 BAD_USAGE = 2
-INTERRUPTED = 130
-TERMINATED = 143
 BROKEN_PIPE = 141
 
 # The library's advice is for people who write Python. This is what it means here.
@@ -126,17 +124,15 @@ def _system_words(error: OSError) -> str:
 
 
 def _stopped(error: BaseException) -> int:
-    if isinstance(error, Terminated):
-        tell("terminated")
-        return TERMINATED
-    tell("interrupted")
-    return INTERRUPTED
+    reason = error if isinstance(error, Terminated) else Interrupted()
+    tell(reason.message)
+    return reason.exit_code
 
 
 def guarded(work: Callable[[], object]) -> int:
     """Runs a command. Gives its exit code, whatever happens; usage errors are left to `concluded`."""
     try:
-        with _notes_told():
+        with _notes_told(), interruptible():
             code = work()
             if sys.stdout is not None:
                 sys.stdout.flush()  # now, while a full disk can still be told
@@ -166,7 +162,7 @@ def concluded(run: Callable[[], object]) -> int:
     except click.ClickException as error:
         tell(_one_line(error.format_message()))
         return BAD_USAGE
-    except (click.Abort, KeyboardInterrupt) as error:  # before any command had begun
+    except click.Abort as error:  # what click makes of Ctrl-C
         return _stopped(error)
     except SystemExit:  # how click ends when the reader of a help page went away
         return _ended_by_reader()

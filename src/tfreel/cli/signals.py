@@ -1,13 +1,20 @@
-"""SIGINT and SIGTERM as exceptions, so that a command cleans up and ends with 130 or 143 at any moment."""
+"""What SIGINT and SIGTERM do to the program ``tfreel``, at each moment of its life.
+
+While a command runs they raise an exception, so that it cleans up. One signal often comes as several:
+``timeout`` sends two, people press Ctrl-C twice. So what follows the first within two seconds is ignored, and
+nothing strikes while the command cleans up. Before a command runs there is nothing to clean up, and the
+process exits at once; after it, the process is about to exit by itself, with the code of the command.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
-import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,61 +25,121 @@ if TYPE_CHECKING:
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C. Of a class of its own: at a plain one, Python may end by the signal although we caught it."""
 
+    exit_code: ClassVar[int] = 130
+    message: ClassVar[str] = "interrupted"
+
 
 class Terminated(KeyboardInterrupt):
     """What ``timeout``, ``docker stop`` and the like send: to end as at Ctrl-C, and leave nothing behind."""
 
+    exit_code: ClassVar[int] = 143
+    message: ClassVar[str] = "terminated"
 
-_EXCEPTIONS: dict[int, type[KeyboardInterrupt]] = {signal.SIGINT: Interrupted, signal.SIGTERM: Terminated}
+
+_EXCEPTIONS: dict[int, type[Interrupted | Terminated]] = {
+    signal.SIGINT: Interrupted,
+    signal.SIGTERM: Terminated,
+}
+_CLEANUP_SECONDS = 2
 _RETRY_SECONDS = 0.01
 
 
-@contextmanager
-def handle_signals() -> Iterator[None]:
-    """While this lasts, SIGINT and SIGTERM raise `Interrupted` and `Terminated`.
+class _State:
+    """Where this process is in its life."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()  # a fork knows by it that it is another one
+        self.running = False
+        self.exit_code: int | None = None  # of the command that has ended
+        self.ignore_until = 0.0
+
+    def ignore(self) -> None:
+        """Until the command has cleaned up; but one that hangs can be killed."""
+        self.ignore_until = time.monotonic() + _CLEANUP_SECONDS
+
+
+_state = _State()
+
+
+def install() -> None:
+    """Makes this process answer SIGINT and SIGTERM, unless it was started with them ignored.
 
     Where an exception would be lost or turned into another one (while an extension module is loaded, in a
-    ``__del__``), they are raised a moment later, by a timer.
+    ``__del__``), it is raised a moment later, by a timer.
     """
-    if threading.current_thread() is not threading.main_thread():  # Python lets no other set handlers
-        yield
-        return
-    parent = os.getpid()
-    before = {number: signal.getsignal(number) for number in _EXCEPTIONS}
+    sys.unraisablehook = _handle_unraisable
+    for number in _EXCEPTIONS:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as in the background of a script
+            # Called last. Python itself would restore the default while it ends: to be killed.
+            atexit.register(signal.signal, number, signal.SIG_IGN)
+            signal.signal(number, _handle)
 
-    def raise_later(number: int) -> None:
-        before.setdefault(signal.SIGALRM, signal.getsignal(signal.SIGALRM))
-        signal.signal(signal.SIGALRM, lambda _, frame: handle(number, frame))
-        signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        if os.getpid() != parent and number == signal.SIGTERM:  # a fork, which has nothing to clean up
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        elif _is_loading_extension(frame):
-            raise_later(number)
-        else:
-            raise _EXCEPTIONS[number]
-
-    def handle_unraisable(unraisable: UnraisableHookArgs) -> None:
-        for number, exception in _EXCEPTIONS.items():
-            if isinstance(unraisable.exc_value, exception):
-                raise_later(number)
-                return
-        hook(unraisable)
-
-    hook, sys.unraisablehook = sys.unraisablehook, handle_unraisable
-    for number, handler in before.items():
-        if handler != signal.SIG_IGN:  # what is ignored, as in the background of a script, stays so
-            signal.signal(number, handle)
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Lets signals raise `Interrupted` and `Terminated` in the block, after which the process is to end."""
+    _state.running = True
     try:
         yield
     finally:
-        sys.unraisablehook = hook
-        if signal.SIGALRM in before:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: not of Python
+        _state.ignore()
+        _state.running = False
+
+
+def finish(exit_code: int) -> None:
+    """Nothing is left to do: should it take long to exit, a signal ends the process with this code."""
+    _state.ignore()
+    _state.exit_code = exit_code
+
+
+def find_interrupt(error: BaseException) -> BaseException | None:
+    """The interrupt that an error was made of, if any: Python 3.11 does that while it makes a class."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    if os.getpid() != _state.process and number == signal.SIGTERM:  # a fork, which has nothing to clean up
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    elif time.monotonic() < _state.ignore_until:
+        pass
+    elif not _state.running:
+        _exit(number)
+    elif _is_loading_extension(frame):
+        _raise_later(number)
+    else:
+        _state.ignore()
+        raise _EXCEPTIONS[number]
+
+
+def _exit(number: int) -> None:
+    """Ends the process at once."""
+    if _state.exit_code is None:
+        with suppress(OSError):  # nobody listens
+            os.write(2, f"tfreel: {_EXCEPTIONS[number].message}\n".encode())
+        os._exit(_EXCEPTIONS[number].exit_code)
+    os._exit(_state.exit_code)
+
+
+def _raise_later(number: int) -> None:
+    def handle_again(_: int, frame: FrameType | None) -> None:
+        if _state.running:
+            _state.ignore_until = 0
+            _handle(number, frame)
+
+    signal.signal(signal.SIGALRM, handle_again)
+    signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
+
+
+def _handle_unraisable(unraisable: UnraisableHookArgs) -> None:
+    for number, exception in _EXCEPTIONS.items():
+        if isinstance(unraisable.exc_value, exception):
+            _raise_later(number)
+            return
+    sys.__unraisablehook__(unraisable)
 
 
 def _is_loading_extension(frame: FrameType | None) -> bool:
@@ -82,11 +149,3 @@ def _is_loading_extension(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def find_interrupt(error: BaseException) -> KeyboardInterrupt | None:
-    """The interrupt that an error was made of, if any: Python 3.11 does that while it makes a class."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, KeyboardInterrupt):
-        cause = cause.__cause__
-    return cause

@@ -40,14 +40,15 @@ from tfreel.cli.options import paths_argument
 def command(paths: list[str], port: int, host: str, browser: bool, lang: Any) -> int:
     """Show records in the browser: pictures, boxes, masks, text, numbers.
 
-    Serves a page on this machine until you press Ctrl-C, and prints a link to it, which works once. It shows
-    damaged files too. It needs starlette and uvicorn: pip install "tfreel[view]".
+    Serves a page on this machine until you press Ctrl-C (exit code 0), and prints a link to it, which works
+    once. It shows damaged files too. It needs starlette and uvicorn: pip install "tfreel[view]".
     """
     from tfreel.cli.failures import tell
     from tfreel.cli.output import print_text
+    from tfreel.cli.signals import Interrupted
     from tfreel.viewer.server import LOOPBACK, Viewer
 
-    with suppress(KeyboardInterrupt), Viewer(paths, host=host, port=port, lang=lang) as viewer:
+    with suppress(Interrupted), Viewer(paths, host=host, port=port, lang=lang) as viewer:
         if host not in LOOPBACK:
             tell(f"listening at {host}: whoever can reach this machine and has the link sees the data")
         print_text(viewer.url)

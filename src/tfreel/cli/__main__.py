@@ -1,5 +1,0 @@
-"""``python -m tfreel.cli`` is ``tfreel``."""
-
-from tfreel.cli import main
-
-main()
