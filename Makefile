@@ -2,10 +2,15 @@
 VENV := .venv
 BIN := $(VENV)/bin
 # Any Python from 3.11 on: `make demo PYTHON=python3.13` makes .venv anew if it is of another one.
-PYTHON ?= python3
-ifneq ($(origin PYTHON),file)
-MINOR := -c 'import sys; print(sys.version_info[:2])'
-ifneq ($(shell $(PYTHON) $(MINOR)),$(shell [ ! -x $(BIN)/python ] || $(BIN)/python $(MINOR)))
+ifeq ($(PYTHON),)
+override PYTHON := python3
+else
+KIND := -c 'import sys; print(sys.implementation.cache_tag, sys.abiflags)'
+ifeq ($(shell $(PYTHON) $(KIND) 2> /dev/null),)
+# The `python3.13` that pyenv puts on PATH runs only where somebody chose it; the one behind it runs always.
+override PYTHON := $(or $(lastword $(sort $(filter-out %t/bin/$(PYTHON),$(wildcard $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/*/bin/$(PYTHON))))),$(PYTHON))
+endif
+ifneq ($(shell $(PYTHON) $(KIND)),$(shell [ ! -x $(BIN)/python ] || $(BIN)/python $(KIND)))
 $(VENV)/created: another-python
 endif
 endif
@@ -133,7 +138,7 @@ bench-page: $(VENV)/created ## write docs/benchmarks.md and its charts from the 
 dist: $(VENV)/release ## build the source archive, a wheel and its list of parts in dist/, the same bytes every time
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist .
-	$(PYTHON) -m venv --clear build/release && build/release/bin/pip --disable-pip-version-check --quiet install dist/*.whl
+	$(BIN)/python -m venv --clear build/release && build/release/bin/pip --disable-pip-version-check --quiet install dist/*.whl
 	$(BIN)/cyclonedx-py environment build/release --pyproject pyproject.toml --output-reproducible --output-file dist/tfreel.cdx.json
 
 clean: ## forget everything that was built
@@ -176,7 +181,7 @@ $(VENV)/integrations: $(VENV)/test
 	@touch $@
 
 $(VENV)-bench/installed: $(SOURCES) benchmarks/requirements.txt $(wildcard src/tfreel/*.py src/tfreel/*/*.py)
-	$(PYTHON) -m venv $(VENV)-bench
+	$(PYTHON) -m venv --clear $(VENV)-bench
 	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install --upgrade pip
 	rm -rf build/bench && $(VENV)-bench/bin/pip --disable-pip-version-check --quiet wheel --no-deps -w build/bench .
 	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install --force-reinstall --no-deps build/bench/tfreel-*.whl

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,8 +84,9 @@ def candidate_paths() -> Iterator[Path]:
     """What may be a Python: on PATH, of pyenv, and the one that runs this."""
     yield Path(sys.executable)
     for folder in os.get_exec_path():
-        names = os.listdir(folder) if os.path.isdir(folder) else []
-        yield from (Path(folder, name) for name in sorted(names) if re.fullmatch(r"python3(\.\d+t?)?", name))
+        with suppress(OSError):  # none, or not ours to read
+            names = sorted(os.listdir(folder))
+            yield from (Path(folder, name) for name in names if re.fullmatch(r"python3(\.\d+t?)?", name))
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     yield from sorted(pyenv.glob("versions/*/bin/python3"))
 
@@ -103,7 +105,7 @@ def probe(path: Path) -> Interpreter | None:
 
 def find_pythons(paths: Iterable[Path]) -> list[Interpreter]:
     """Of each minor version that we support the best Python, oldest version first."""
-    probes = (probe(path) for path in dict.fromkeys(map(os.path.realpath, paths)))
+    probes = (probe(path) for path in dict.fromkeys(paths))  # by these names: a link may go by its own
     usable = (python for python in probes if python and python.cpython and python.minor >= OLDEST)
     best: dict[tuple[int, int], Interpreter] = {}
     for python in sorted(usable, key=lambda python: (not python.missing, python.final, python.version)):

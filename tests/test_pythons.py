@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -75,6 +77,39 @@ def test_what_does_not_run_is_no_python(folder: Path, monkeypatch: pytest.Monkey
     assert versions() == ["3.12.0"]
 
 
+@pytest.mark.parametrize(("python", "chosen"), [("python3.99", "versions/3.99.1/bin/python3.99"), ("", "")])
+def test_make_takes_what_is_behind_a_shim_of_pyenv_that_refuses(
+    python: str, chosen: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shim = folder / "shims" / "python3.99"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\nexit 127\n")
+    shim.chmod(0o755)
+    for version in ("3.99.1", "3.99.1t"):  # which is free-threaded
+        path = folder / "versions" / version / "bin" / "python3.99"
+        path.parent.mkdir(parents=True)
+        path.write_text("#!/bin/sh\necho cpython-399\n")
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(shim.parent), os.defpath]))
+    monkeypatch.delenv("MAKEFLAGS", raising=False)  # of the `make test` that runs this
+    command = ["make", "--dry-run", "--always-make", "-C", str(ROOT), ".venv/created", f"PYTHON={python}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    path = str(folder / chosen) if chosen else "python3"
+    assert f"\n{path} -m venv --clear .venv\n" in done.stdout
+
+
+def test_a_link_goes_by_its_own_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = install(folder, "3.13.4")
+    dispatcher = folder / "bin" / "dispatcher"
+    dispatcher.parent.mkdir()
+    dispatcher.write_text(f'#!/bin/sh\ncase "$0" in *python3.13) exec {path};; esac\nexit 1\n')
+    dispatcher.chmod(0o755)
+    (folder / "bin" / "python3.13").symlink_to(dispatcher)
+    monkeypatch.setenv("PATH", str(folder / "bin"))
+    monkeypatch.setenv("PYENV_ROOT", str(folder / "none"))
+    assert versions() == ["3.13.4"]
+
+
 def test_each_version_is_said_to_be_there_or_missing(folder: Path) -> None:
     path = install(folder, "3.12.1")
     install(folder, "3.13.0", free_threaded=True)
@@ -98,12 +133,21 @@ def test_all_places_claim_the_same_versions() -> None:
     assert claimed[0] == ".".join(map(str, pythons.OLDEST))
     workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
     assert set(re.findall(r'python: "(3\.\d+)"', workflow)) == set(claimed[1:])
-    for name, words in {"README.md": "Python {} to {}", "README.zh-CN.md": "Python {} 到 {}"}.items():
-        assert words.format(claimed[0], claimed[-1]) in (ROOT / name).read_text(encoding="utf-8")
+    assert "\\n".join(reversed(claimed)) in workflow
+    for page, words in {
+        "README.md": "Python {} to {}",
+        "README.zh-CN.md": "Python {} 到 {}",
+        "CHANGELOG.md": "Python {} to {}",
+        "docs/start.md": "Python {} to {}",
+        "docs/zh/start.md": "Python {} 到 {}",
+    }.items():
+        assert words.format(claimed[0], claimed[-1]) in (ROOT / page).read_text(encoding="utf-8"), page
 
 
 def test_the_tests_of_wheels_are_there() -> None:
-    names = re.findall(r"\btests/\w+\.py", pythons.TESTS.read_text(encoding="utf-8"))
-    assert all((ROOT / name).is_file() for name in names)
-    for subject in ("read", "write", "columns", "dataset", "fork", "threads", "cli", "docs"):
-        assert any(subject in name for name in names), subject
+    lines = pythons.TESTS.read_text(encoding="utf-8").split()
+    for line in lines:
+        name, _, function = line.removeprefix("--deselect=").partition("::")
+        assert f"def {function}" in (ROOT / name).read_text(encoding="utf-8"), line
+    for subject in ("read", "write", "columns", "dataset", "fork", "threads", "signals", "docs"):
+        assert any(subject in line for line in lines), subject
