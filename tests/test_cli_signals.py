@@ -280,11 +280,14 @@ def test_a_signal_in_the_last_moment_changes_nothing(tmp_path: Path) -> None:
             finish(code)
             signal.raise_signal(signal.SIGTERM)
             atexit.register(signal.raise_signal, signal.SIGTERM)
+            signals._RETRY_SECONDS = 0.2
+            signals._raise_later(signal.SIGTERM)
         cat._tell_faults, signals.finish = tell_faults, finish
         class Late:  # gone with the module, after everything else
-            raise_signal, sigint = signal.raise_signal, signal.SIGINT
+            raise_signal, sigint, sleep = signal.raise_signal, signal.SIGINT, time.sleep
             def __del__(self):
                 self.raise_signal(self.sigint)
+                self.sleep(0.3)
         late = Late()
     """
     data = (tmp_path / "a.tfrecord").read_bytes()

@@ -68,9 +68,10 @@ def install() -> None:
     ``__del__``), it is raised a moment later, by a timer.
     """
     sys.unraisablehook = _handle_unraisable
+    # Called last. Python itself would then restore the default: to be killed.
+    atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)
     for number in _EXCEPTIONS:
         if signal.getsignal(number) != signal.SIG_IGN:  # as in the background of a script
-            # Called last. Python itself would restore the default while it ends: to be killed.
             atexit.register(signal.signal, number, signal.SIG_IGN)
             signal.signal(number, _handle)
 
