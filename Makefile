@@ -8,7 +8,7 @@ else
 KIND := -c 'import sys; print(sys.implementation.cache_tag, sys.abiflags)'
 ifeq ($(shell $(PYTHON) $(KIND) 2> /dev/null),)
 # The `python3.13` that pyenv puts on PATH runs only where somebody chose it; the one behind it runs always.
-override PYTHON := $(or $(lastword $(sort $(filter-out %t/bin/$(PYTHON),$(wildcard $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/*/bin/$(PYTHON))))),$(PYTHON))
+override PYTHON := $(or $(shell ls -d $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/3.*/bin/$(PYTHON) 2> /dev/null | grep -v 't\(-dev\)\{0,1\}/bin/' | sort -V | tail -n 1),$(PYTHON))
 endif
 ifneq ($(shell $(PYTHON) $(KIND)),$(shell [ ! -x $(BIN)/python ] || $(BIN)/python $(KIND)))
 $(VENV)/created: another-python
@@ -181,7 +181,7 @@ $(VENV)/integrations: $(VENV)/test
 	@touch $@
 
 $(VENV)-bench/installed: $(SOURCES) benchmarks/requirements.txt $(wildcard src/tfreel/*.py src/tfreel/*/*.py)
-	$(PYTHON) -m venv --clear $(VENV)-bench
+	$(PYTHON) -m venv $(VENV)-bench
 	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install --upgrade pip
 	rm -rf build/bench && $(VENV)-bench/bin/pip --disable-pip-version-check --quiet wheel --no-deps -w build/bench .
 	$(VENV)-bench/bin/pip --disable-pip-version-check --quiet install --force-reinstall --no-deps build/bench/tfreel-*.whl

@@ -11,16 +11,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
 
 import tfreel
 from tfreel.cli.program import COMMANDS, program
-
-if TYPE_CHECKING:
-    pass
 
 PROGRAM = [sys.executable, "-m", "tfreel"]
 RECORDS = [b"record %d" % i for i in range(10)]

@@ -35,9 +35,9 @@ def start_process(program: list[str], **options) -> Iterator[subprocess.Popen]:
             process.kill()
 
 
-def run_cat(path: Path, change: str, *options: str) -> tuple[int, bytes, bytes]:
-    """Exit code, output and errors of ``tfreel cat``, started after a change to its code."""
-    script = f"""if True:
+def script_of_cat(path: Path, change: str, *options: str) -> str:
+    """A program that changes some code of ours, and is ``tfreel cat`` then."""
+    return f"""if True:
         import atexit, os, signal, sys, threading, time
         import tfreel
         from tfreel.cli import main, signals
@@ -45,7 +45,11 @@ def run_cat(path: Path, change: str, *options: str) -> tuple[int, bytes, bytes]:
         sys.argv = ["tfreel", "cat", *{[*options, str(path)]!r}]
         main()
     """
-    with start_process([sys.executable, "-c", script]) as process:
+
+
+def run_cat(path: Path, change: str, *options: str) -> tuple[int, bytes, bytes]:
+    """Exit code, output and errors of ``tfreel cat``, after a change to its code."""
+    with start_process([sys.executable, "-c", script_of_cat(path, change, *options)]) as process:
         out, errors = process.communicate(timeout=30)
     return process.returncode, out, errors
 
@@ -206,6 +210,20 @@ def test_a_signal_that_strikes_where_no_exception_gets_through_strikes_again(end
     assert time.monotonic() - start < 10
 
 
+def test_what_strikes_again_does_not_interrupt_the_cleaning_up(endless: Path) -> None:
+    change = """
+        def read(*_, **__):
+            signals._raise_later(signal.SIGTERM)  # as while an extension is loaded
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            finally:
+                time.sleep(0.1)
+                os.write(2, b"cleaned up\\n")
+        tfreel.read = read
+    """
+    assert run_cat(endless, change) == (143, b"", b"cleaned up\ntfreel: terminated\n")
+
+
 # Before and after -------------------------------------------------------------------------------------------
 
 
@@ -264,6 +282,66 @@ def test_a_signal_while_an_error_is_told_changes_nothing(number: int, tmp_path: 
         assert (code, out, errors.count(b"tfreel: "), errors.count(b"\n")) == (2, b"", 1, 1)
 
 
+@pytest.mark.parametrize("moment", ["click.Group.parse_args", "tfreel.read"])
+@either_signal
+def test_a_program_whose_line_nobody_reads_is_ended_by_a_second_signal(
+    moment: str, number: int, code: int, message: bytes, endless: Path
+) -> None:
+    change = f"""
+        import click
+        signals._CLEANUP_SECONDS = 0.1
+        os.set_blocking(2, False)
+        try:
+            while os.write(2, bytes(4096)):
+                pass
+        except BlockingIOError:
+            os.set_blocking(2, True)
+        def strike(*_, **__):
+            timer = threading.Timer(0.5, os.kill, [os.getpid(), {int(number)}])
+            timer.daemon = True
+            timer.start()
+            os.kill(os.getpid(), {int(number)})
+        {moment} = strike
+    """
+    script = script_of_cat(endless, change)
+    with start_process([sys.executable, "-c", script]) as process:
+        assert process.wait(timeout=30) == code
+
+
+@either_signal
+def test_two_signals_before_a_command_runs_are_told_once(
+    number: int, code: int, message: bytes, endless: Path
+) -> None:
+    change = f"""
+        import click
+        write = os.write
+        def strike_and_write(descriptor, data):
+            os.write = write
+            signal.raise_signal({int(number)})
+            return write(descriptor, data)
+        os.write = strike_and_write
+        click.Group.parse_args = lambda *_: os.kill(os.getpid(), {int(number)})
+    """
+    assert run_cat(endless, change) == (code, b"", message)
+
+
+def test_a_fork_of_a_process_that_ran_commands_is_a_program_of_its_own(endless: Path, tmp_path: Path) -> None:
+    change = """
+        from click.testing import CliRunner
+        from tfreel.cli.program import program
+        assert CliRunner().invoke(program, ["count", "none"]).exit_code == 2
+        if child := os.fork():
+            os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        def read(*_, **__):
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            finally:
+                os.write(2, b"cleaned up\\n")
+        tfreel.read = read
+    """
+    assert run_cat(endless, change) == (143, b"", b"cleaned up\ntfreel: terminated\n")
+
+
 def test_a_signal_in_the_last_moment_changes_nothing(tmp_path: Path) -> None:
     tfreel.save(tmp_path / "a.tfrecord", [{"n": 1}])
     change = """
@@ -272,8 +350,10 @@ def test_a_signal_in_the_last_moment_changes_nothing(tmp_path: Path) -> None:
             def __del__(self):
                 signal.raise_signal(signal.SIGTERM)
         def tell_faults(report):
+            os.write(2, b"1")
             Dropped()  # would strike again while `finish` sleeps
         def finish(code, finish=signals.finish):
+            os.write(2, b"2")
             time.sleep(0.1)
             Dropped()
             signal.raise_signal(signal.SIGINT)
@@ -285,13 +365,15 @@ def test_a_signal_in_the_last_moment_changes_nothing(tmp_path: Path) -> None:
         cat._tell_faults, signals.finish = tell_faults, finish
         class Late:  # gone with the module, after everything else
             raise_signal, sigint, sleep = signal.raise_signal, signal.SIGINT, time.sleep
+            write = os.write
             def __del__(self):
                 self.raise_signal(self.sigint)
                 self.sleep(0.3)
+                self.write(2, b"3")
         late = Late()
     """
     data = (tmp_path / "a.tfrecord").read_bytes()
-    assert run_cat(tmp_path / "a.tfrecord", change) == (0, data, b"")
+    assert run_cat(tmp_path / "a.tfrecord", change) == (0, data, b"123")
 
 
 def test_a_signal_ends_a_program_that_takes_long_to_exit_with_the_code_of_its_command(tmp_path: Path) -> None:
@@ -323,6 +405,7 @@ def test_a_program_in_the_background_of_a_script_is_ended_by_sigterm_only(
     program = [*PROGRAM, "cat", "-o", "copy.tfrecord.gz", str(path)]
     with start_process(program, preexec_fn=ignore_sigint) as process:
         wait_until_open(process, path)
+        assert process.poll() is None
         process.send_signal(number)
         errors = process.communicate(timeout=60)[1]
     assert (process.returncode, errors) == (code, message)

@@ -77,7 +77,7 @@ def test_what_does_not_run_is_no_python(folder: Path, monkeypatch: pytest.Monkey
     assert versions() == ["3.12.0"]
 
 
-@pytest.mark.parametrize(("python", "chosen"), [("python3.99", "versions/3.99.1/bin/python3.99"), ("", "")])
+@pytest.mark.parametrize(("python", "chosen"), [("python3.99", "versions/3.99.10/bin/python3.99"), ("", "")])
 def test_make_takes_what_is_behind_a_shim_of_pyenv_that_refuses(
     python: str, chosen: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,7 +85,7 @@ def test_make_takes_what_is_behind_a_shim_of_pyenv_that_refuses(
     shim.parent.mkdir()
     shim.write_text("#!/bin/sh\nexit 127\n")
     shim.chmod(0o755)
-    for version in ("3.99.1", "3.99.1t"):  # which is free-threaded
+    for version in ("3.99.9", "3.99.10", "3.99.11t", "3.99t-dev", "pypy3.99-7.3"):
         path = folder / "versions" / version / "bin" / "python3.99"
         path.parent.mkdir(parents=True)
         path.write_text("#!/bin/sh\necho cpython-399\n")

@@ -38,3 +38,5 @@ def test_the_sign_of_a_complex_number_points_its_way(dtype: str) -> None:
     signs = tf.sign(tf.constant([3 + 4j, -3 - 4j, 0, -2j], dtype))
     np.testing.assert_allclose(signs.numpy(), [0.6 + 0.8j, -0.6 - 0.8j, 0, -1j], rtol=1e-6)
     assert signs.dtype == dtype
+    tiny = np.finfo(dtype).smallest_subnormal
+    assert tf.sign(tf.constant(tiny * (1 - 0j), dtype)).numpy() == 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -268,3 +270,29 @@ def test_commands_run_on_the_cluster_that_is_there(shards: Path, photos: Path, c
     assert len(run("index", str(shards)).splitlines()) == 5
     assert json.loads(run("pack", str(photos), "out"))["records"] == 20
     assert json.loads(run("stats", "--json", str(shards)))["records"] == 1000
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_command_on_the_cluster(number: int, code: int, tmp_path: Path, cluster: str) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "tfreel",
+        "verify",
+        "--engine",
+        "ray",
+        str(tmp_path / "large.tfrecord.gz"),
+    ]
+    with tfreel.Writer(tmp_path / "member.gz", level=9) as out:
+        out.write_many([bytes(1 << 20)] * 64)
+    (tmp_path / "large.tfrecord.gz").write_bytes((tmp_path / "member.gz").read_bytes() * 500)
+    environment = {**os.environ, "RAY_ADDRESS": cluster}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        time.sleep(8)  # a driver starts in a second or two
+        assert process.poll() is None
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert errors.endswith(b"tfreel: interrupted\n" if code == 130 else b"tfreel: terminated\n")

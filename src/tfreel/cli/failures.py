@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
-from tfreel.cli.signals import Interrupted, Terminated, find_interrupt, interruptible
+from tfreel.cli.signals import Interrupted, Terminated, find_interrupt, finish, interruptible
 
 BAD_DATA = 1
 BAD_USAGE = 2
@@ -125,6 +125,7 @@ def _system_words(error: OSError) -> str:
 
 def _stopped(error: BaseException) -> int:
     reason = error if isinstance(error, Terminated) else Interrupted()
+    finish(reason.exit_code)  # at the next signal, although nobody may read the line
     tell(reason.message)
     return reason.exit_code
 

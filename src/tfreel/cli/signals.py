@@ -50,8 +50,9 @@ class _State:
     def __init__(self) -> None:
         self.process = os.getpid()  # a fork knows by it that it is another one
         self.running = False
-        self.exit_code: int | None = None  # of the command that has ended
+        self.exit_code: int | None = None  # when nothing is left to do
         self.ignore_until = 0.0
+        self.retry: int | None = None  # the number of a signal that is to strike again
 
     def ignore(self) -> None:
         """Until the command has cleaned up; but one that hangs can be killed."""
@@ -67,6 +68,8 @@ def install() -> None:
     Where an exception would be lost or turned into another one (while an extension module is loaded, in a
     ``__del__``), it is raised a moment later, by a timer.
     """
+    global _state
+    _state = _State()  # anew: a fork of a process that ran commands is another program
     sys.unraisablehook = _handle_unraisable
     # Called last. Python itself would then restore the default: to be killed.
     atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)
@@ -83,12 +86,14 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     finally:
-        _state.ignore()
-        _state.running = False
+        try:
+            _state.ignore()
+        finally:
+            _state.running = False
 
 
 def finish(exit_code: int) -> None:
-    """Nothing is left to do: should it take long to exit, a signal ends the process with this code."""
+    """Nothing is left to do but to exit: should that take long, a signal ends the process with this code."""
     _state.ignore()
     _state.exit_code = exit_code
 
@@ -113,26 +118,31 @@ def _handle(number: int, frame: FrameType | None) -> None:
         _raise_later(number)
     else:
         _state.ignore()
+        _state.retry = None
         raise _EXCEPTIONS[number]
 
 
 def _exit(number: int) -> None:
     """Ends the process at once."""
-    if _state.exit_code is None:
-        with suppress(OSError):  # nobody listens
+    code = _state.exit_code
+    if code is None:
+        code = _EXCEPTIONS[number].exit_code
+        finish(code)  # so that the next one need not wait for whoever reads this line
+        with suppress(OSError):  # nobody does
             os.write(2, f"tfreel: {_EXCEPTIONS[number].message}\n".encode())
-        os._exit(_EXCEPTIONS[number].exit_code)
-    os._exit(_state.exit_code)
+    os._exit(code)
 
 
 def _raise_later(number: int) -> None:
-    def handle_again(_: int, frame: FrameType | None) -> None:
-        if _state.running:
-            _state.ignore_until = 0
-            _handle(number, frame)
-
-    signal.signal(signal.SIGALRM, handle_again)
+    _state.retry = number
+    signal.signal(signal.SIGALRM, _retry)
     signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
+
+
+def _retry(_: int, frame: FrameType | None) -> None:
+    if _state.running and _state.retry is not None:
+        _state.ignore_until = 0
+        _handle(_state.retry, frame)
 
 
 def _handle_unraisable(unraisable: UnraisableHookArgs) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import click
@@ -45,15 +44,20 @@ def command(paths: list[str], port: int, host: str, browser: bool, lang: Any) ->
     """
     from tfreel.cli.failures import tell
     from tfreel.cli.output import print_text
-    from tfreel.cli.signals import Interrupted
+    from tfreel.cli.signals import Terminated
     from tfreel.viewer.server import LOOPBACK, Viewer
 
-    with suppress(Interrupted), Viewer(paths, host=host, port=port, lang=lang) as viewer:
-        if host not in LOOPBACK:
-            tell(f"listening at {host}: whoever can reach this machine and has the link sees the data")
-        print_text(viewer.url)
-        if browser and not viewer.open_browser():
-            tell("no browser was found; open the link yourself")
-        tell("press Ctrl-C to end")
-        viewer.wait()
+    try:
+        with Viewer(paths, host=host, port=port, lang=lang) as viewer:
+            if host not in LOOPBACK:
+                tell(f"listening at {host}: whoever can reach this machine and has the link sees the data")
+            print_text(viewer.url)
+            if browser and not viewer.open_browser():
+                tell("no browser was found; open the link yourself")
+            tell("press Ctrl-C to end")
+            viewer.wait()
+    except Terminated:
+        raise
+    except KeyboardInterrupt:
+        pass
     return 0

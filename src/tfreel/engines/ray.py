@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -36,7 +38,10 @@ def on_cluster(
     """
     ray = imported_ray()
     if not ray.is_initialized():
+        handler = signal.getsignal(signal.SIGTERM)
         ray.init()  # as RAY_ADDRESS says, or a new one on this machine
+        if callable(handler) and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)  # Ray puts its own in place of anybody's
     count = most or max(1, int(ray.cluster_resources().get("CPU", 1)))
     packed = ray.cloudpickle.dumps(work)
     sent = ray.put(packed)

@@ -49,7 +49,10 @@ def _reciprocal_root(x: Array) -> Array:
 
 def _sign(x: Array) -> Array:
     if x.dtype.kind == "c":  # NumPy 1 has another definition
-        return np.where(x == 0, x, x / np.abs(x))
+        made, size = np.zeros_like(x), np.abs(x)
+        np.divide(x.real, size, out=made.real, where=size != 0)
+        np.divide(x.imag, size, out=made.imag, where=size != 0)
+        return made
     if x.dtype.kind == "f":
         return np.where(np.isnan(x), x, np.sign(x)).astype(x.dtype)
     return np.asarray(np.sign(x))
