@@ -183,6 +183,21 @@ def test_what_strikes_while_a_class_is_made_is_a_signal_still(endless: Path) -> 
     assert run_cat(endless, change) == (143, b"", b"tfreel: terminated\n")
 
 
+@either_signal
+def test_what_others_make_of_an_interrupt_is_that_signal_still(
+    number: int, code: int, message: bytes, endless: Path
+) -> None:
+    change = f"""
+        def read(*_, **__):
+            try:
+                signal.raise_signal({int(number)})
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt from None  # as Ray does
+        tfreel.read = read
+    """
+    assert run_cat(endless, change) == (code, b"", message)
+
+
 def test_what_goes_wrong_after_a_signal_is_told(endless: Path) -> None:
     change = """
         def read(*_, **__):

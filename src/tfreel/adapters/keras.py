@@ -30,6 +30,9 @@ class PyDataset(keras.utils.PyDataset):
     `fit` shuffles the batches once more by chance; ``fit(…, shuffle=False)`` keeps their order. A dataset
     without an end (`repeat`) goes on from one epoch to the next: give `fit` its ``steps_per_epoch``.
 
+    With more than one of its `workers`, Keras asks for batches ahead and keeps them: an epoch of `fit` may
+    then hold some batches of the one before in place of its last ones.
+
     Args:
         ds: What to read, in batches. It must know its positions.
         inputs: The column that goes into the model; several go as a dict, by name.

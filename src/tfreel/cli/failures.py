@@ -98,7 +98,7 @@ def tell_passed_over(faults: int) -> None:
         tell(f"{plural(faults, 'fault')} passed over; tfreel verify says where")
 
 
-def explain(error: Exception) -> int:
+def explain(error: BaseException) -> int:
     """Tells what happened. Gives the exit code for it."""
     from tfreel.errors import TfreelError
 
@@ -123,11 +123,10 @@ def _system_words(error: OSError) -> str:
     return f"{where}: {error.strerror}"
 
 
-def _stopped(error: BaseException) -> int:
-    reason = error if isinstance(error, Terminated) else Interrupted()
-    finish(reason.exit_code)  # at the next signal, although nobody may read the line
-    tell(reason.message)
-    return reason.exit_code
+def _stopped(interrupt: Interrupted | Terminated) -> int:
+    finish(interrupt.exit_code)  # at the next signal, although nobody may read the line
+    tell(interrupt.message)
+    return interrupt.exit_code
 
 
 def guarded(work: Callable[[], object]) -> int:
@@ -139,11 +138,9 @@ def guarded(work: Callable[[], object]) -> int:
                 sys.stdout.flush()  # now, while a full disk can still be told
     except (click.ClickException, click.exceptions.Exit):
         raise
-    except KeyboardInterrupt as error:
-        return _stopped(error)
     except BrokenPipeError:
         return _ended_by_reader()
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         if interrupt := find_interrupt(error):
             return _stopped(interrupt)
         if os.environ.get("TFREEL_TRACEBACK"):
@@ -163,8 +160,8 @@ def concluded(run: Callable[[], object]) -> int:
     except click.ClickException as error:
         tell(_one_line(error.format_message()))
         return BAD_USAGE
-    except click.Abort as error:  # what click makes of Ctrl-C
-        return _stopped(error)
+    except click.Abort:  # what click makes of Ctrl-C
+        return _stopped(Interrupted())
     except SystemExit:  # how click ends when the reader of a help page went away
         return _ended_by_reader()
     except OSError as error:  # a help page that cannot be written

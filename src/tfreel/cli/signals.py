@@ -53,6 +53,7 @@ class _State:
         self.exit_code: int | None = None  # when nothing is left to do
         self.ignore_until = 0.0
         self.retry: int | None = None  # the number of a signal that is to strike again
+        self.raised: type[Interrupted | Terminated] = Interrupted  # the last one
 
     def ignore(self) -> None:
         """Until the command has cleaned up; but one that hangs can be killed."""
@@ -98,12 +99,17 @@ def finish(exit_code: int) -> None:
     _state.exit_code = exit_code
 
 
-def find_interrupt(error: BaseException) -> BaseException | None:
-    """The interrupt that an error was made of, if any: Python 3.11 does that while it makes a class."""
+def find_interrupt(error: BaseException) -> Interrupted | Terminated | None:
+    """The interrupt that an error comes from, if any.
+
+    Python 3.11 makes another error of it while it makes a class, and Ray a plain KeyboardInterrupt.
+    """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__
-    return cause
+    if cause is None or isinstance(cause, (Interrupted, Terminated)):
+        return cause
+    return _state.raised()
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -118,8 +124,8 @@ def _handle(number: int, frame: FrameType | None) -> None:
         _raise_later(number)
     else:
         _state.ignore()
-        _state.retry = None
-        raise _EXCEPTIONS[number]
+        _state.retry, _state.raised = None, _EXCEPTIONS[number]
+        raise _state.raised
 
 
 def _exit(number: int) -> None:

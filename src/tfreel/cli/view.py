@@ -44,7 +44,7 @@ def command(paths: list[str], port: int, host: str, browser: bool, lang: Any) ->
     """
     from tfreel.cli.failures import tell
     from tfreel.cli.output import print_text
-    from tfreel.cli.signals import Terminated
+    from tfreel.cli.signals import Terminated, find_interrupt
     from tfreel.viewer.server import LOOPBACK, Viewer
 
     try:
@@ -56,8 +56,7 @@ def command(paths: list[str], port: int, host: str, browser: bool, lang: Any) ->
                 tell("no browser was found; open the link yourself")
             tell("press Ctrl-C to end")
             viewer.wait()
-    except Terminated:
-        raise
-    except KeyboardInterrupt:
-        pass
+    except KeyboardInterrupt as error:
+        if isinstance(find_interrupt(error), Terminated):
+            raise
     return 0
