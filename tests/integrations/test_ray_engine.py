@@ -285,7 +285,7 @@ def test_a_signal_ends_a_command_on_the_cluster(number: int, code: int, tmp_path
     ]
     with tfreel.Writer(tmp_path / "member.gz", level=9) as out:
         out.write_many([bytes(1 << 20)] * 64)
-    (tmp_path / "large.tfrecord.gz").write_bytes((tmp_path / "member.gz").read_bytes() * 500)
+    (tmp_path / "large.tfrecord.gz").write_bytes((tmp_path / "member.gz").read_bytes() * 2000)
     environment = {**os.environ, "RAY_ADDRESS": cluster}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
