@@ -19,10 +19,10 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.dataset.arrange import dealt
 from tfreel.dataset.order import Natural, Order, Shuffled, known
-from tfreel.dataset.shares import Share
-from tfreel.dataset.windows import Laned, Windowed
+from tfreel.dataset.push_order import dealt
+from tfreel.dataset.shard import Share
+from tfreel.dataset.shuffle import Laned, Windowed
 
 SHARDS = 10**6
 RECORDS = 10**12

@@ -11,7 +11,7 @@ import pytest
 
 import tfreel
 from tfreel.dataset import Dataset
-from tfreel.dataset.groups import Groups, dealt_by_hash
+from tfreel.dataset.group_by import Groups, dealt_by_hash
 from tfreel.dataset.order import permutation
 
 from numbered import doubled, even, numbers

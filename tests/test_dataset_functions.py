@@ -22,9 +22,9 @@ import pytest
 
 import tfreel
 from tfreel.dataset import Dataset
+from tfreel.dataset.cache_format import pack, unpack
+from tfreel.dataset.collate import gather, padded, rows_of
 from tfreel.dataset.functions import fingerprint_of
-from tfreel.dataset.gather import gather, padded, rows_of
-from tfreel.dataset.packed import pack, unpack
 
 from numbered import COUNT, doubled, even, fail_at_60, numbers
 

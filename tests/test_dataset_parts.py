@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tfreel
 from tfreel.dataset import Dataset
-from tfreel.dataset.deals import InTurn, Mixture
+from tfreel.dataset.mix import InTurn, Mixture
 
 from numbered import COUNT, doubled, even, numbers
 
@@ -68,7 +68,7 @@ def test_numbers_group_as_well_as_names(ds: Dataset) -> None:
     st.one_of(st.none(), st.integers(0, 99)),
 )
 def test_strata_keep_their_share(labels: list[int], weights: list[float], seed: int | None) -> None:
-    from tfreel.dataset.groups import Groups, dealt_by_class
+    from tfreel.dataset.group_by import Groups, dealt_by_class
 
     fractions = [weight / sum(weights) for weight in weights]
     groups = Groups([b""] * 5, np.array(labels))

@@ -11,15 +11,15 @@ import pytest
 
 import tfreel
 from tfreel.dataset import Dataset, DatasetIterator
-from tfreel.dataset.nodes import DatasetReport, Run
-from tfreel.dataset.shares import Share, rest_of, state_behind
+from tfreel.dataset.node import DatasetReport, Run
+from tfreel.dataset.shard import Share, rest_of, state_behind
 
 from numbered import COUNT, even, fail_at_60, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfreel.dataset.nodes import Node
+    from tfreel.dataset.node import Node
 
 
 def plain(row: Any) -> Any:

@@ -25,7 +25,7 @@ from tfreel.dataset.order import (
     Shuffled,
     Weighted,
 )
-from tfreel.dataset.windows import Laned, Windowed
+from tfreel.dataset.shuffle import Laned, Windowed
 from tfreel.errors import StateError
 
 

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from tfreel.dataset.arrange import dealt
 from tfreel.dataset.order import Natural, Order, Shuffled, known
-from tfreel.dataset.shares import Share
-from tfreel.dataset.windows import Laned, Windowed
+from tfreel.dataset.push_order import dealt
+from tfreel.dataset.shard import Share
+from tfreel.dataset.shuffle import Laned, Windowed
 
 RECORDS = 10**12
 TEST = 10**10

@@ -137,7 +137,7 @@ def _write(out: Writer | ShardedWriter, given: Any) -> None:
 
 def _write_stream(out: Writer | ShardedWriter, given: Any) -> None:
     from tfreel.dataset import Dataset  # a large room, which those who have no dataset need not open
-    from tfreel.dataset.columnar import columns_of, portions_of
+    from tfreel.dataset.to_arrow import columns_of, portions_of
 
     if not isinstance(given, Dataset):
         for columns, _ in import_batches(given):

@@ -14,10 +14,10 @@ from tfreel.adapters.needs import needs
 from tfreel.adapters.ranks import RankPlan
 from tfreel.columns import Batch, SequenceBatch
 from tfreel.dataset import Dataset, DatasetIterator
-from tfreel.dataset.arrange import whole_batches
 from tfreel.dataset.dataset import dataset_of
-from tfreel.dataset.shares import Share
-from tfreel.dataset.stages import Uneven
+from tfreel.dataset.push_order import whole_batches
+from tfreel.dataset.shard import Share
+from tfreel.dataset.take import Uneven
 from tfreel.errors import TfreelWarning
 
 try:

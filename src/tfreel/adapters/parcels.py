@@ -13,7 +13,7 @@ import numpy as np
 
 from tfreel.adapters.tensors import to_torch
 from tfreel.columns import Batch, BytesColumn, Ragged, Sparse
-from tfreel.dataset.packed import pack, unpack
+from tfreel.dataset.cache_format import pack, unpack
 
 _MOST_BYTES = 1 << 20  # what is larger is better shared than sent
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.dataset.iterator import restored, saved
-from tfreel.dataset.nodes import Node
-from tfreel.dataset.shares import Share, rest_of, state_behind
+from tfreel.dataset.node import Node
+from tfreel.dataset.shard import Share, rest_of, state_behind
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from tfreel.dataset import Dataset as Plan
 from tfreel.dataset import DatasetIterator
 from tfreel.dataset.arguments import whole
 from tfreel.dataset.dataset import dataset_of
-from tfreel.dataset.shares import Share
-from tfreel.dataset.stages import Uneven
+from tfreel.dataset.shard import Share
+from tfreel.dataset.take import Uneven
 from tfreel.errors import StateError
 
 try:

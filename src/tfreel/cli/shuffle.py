@@ -13,7 +13,7 @@ from tfreel.cli.options import paths_argument, quiet_option
 
 if TYPE_CHECKING:
     from tfreel.cli.progress import Progress
-    from tfreel.dataset.sources import Rows
+    from tfreel.dataset.rows import Rows
 
 
 @click.command(

@@ -18,7 +18,18 @@ from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
 from tfreel.columns.plan import no_such_feature
 from tfreel.dataset.arguments import plain, require_callable, whole, whole_or_none
-from tfreel.dataset.arrange import (
+from tfreel.dataset.cache import Cached, store_for
+from tfreel.dataset.collate import Pad, gather, rows_of
+from tfreel.dataset.concat import Joined, Mixed, Zipped, join_stage
+from tfreel.dataset.example_source import Elements
+from tfreel.dataset.group_by import groups_of, numbers_of, rows_with
+from tfreel.dataset.iterator import DatasetIterator
+from tfreel.dataset.map import Mapped, OnError, RowByRow
+from tfreel.dataset.mix import InTurn, Mixture
+from tfreel.dataset.node import Node
+from tfreel.dataset.order import Chosen, Frozen, Natural, Part, Shuffled, Weighted
+from tfreel.dataset.plan import Stage, digest
+from tfreel.dataset.push_order import (
     Reorder,
     balanced,
     in_turn,
@@ -26,23 +37,14 @@ from tfreel.dataset.arrange import (
     repeated,
     together,
 )
-from tfreel.dataset.asked import asked_of, is_pipe, told
-from tfreel.dataset.cached import Cached, store_for
-from tfreel.dataset.columnar import capsule_of_elements, field_of_elements
-from tfreel.dataset.combined import Joined, Mixed, Zipped, join_stage
-from tfreel.dataset.deals import InTurn, Mixture
-from tfreel.dataset.elements import Elements
-from tfreel.dataset.gather import Pad, gather, rows_of
-from tfreel.dataset.groups import groups_of, numbers_of, rows_with
-from tfreel.dataset.iterator import DatasetIterator
-from tfreel.dataset.mapped import Mapped, OnError, RowByRow
-from tfreel.dataset.nodes import Node
-from tfreel.dataset.order import Chosen, Frozen, Natural, Part, Shuffled, Weighted
-from tfreel.dataset.picks import parts_of, positions_in
-from tfreel.dataset.plan import Stage, digest
-from tfreel.dataset.shares import Share
-from tfreel.dataset.sources import Batches, Rows, View
-from tfreel.dataset.stages import (
+from tfreel.dataset.resolve_features import asked_of, is_pipe, told
+from tfreel.dataset.rows import Batches, Rows, View
+from tfreel.dataset.shard import Share
+from tfreel.dataset.shuffle import Laned, Windowed
+from tfreel.dataset.shuffle_buffer import Stirred
+from tfreel.dataset.split import parts_of, positions_in
+from tfreel.dataset.stream import STREAM, Source, Streamed
+from tfreel.dataset.take import (
     Again,
     Enumerated,
     Filtered,
@@ -52,9 +54,7 @@ from tfreel.dataset.stages import (
     Unbatched,
     Uneven,
 )
-from tfreel.dataset.stirred import Stirred
-from tfreel.dataset.stream import STREAM, Source, Streamed
-from tfreel.dataset.windows import Laned, Windowed
+from tfreel.dataset.to_arrow import capsule_of_elements, field_of_elements
 from tfreel.errors import TfreelError
 from tfreel.index.access import Records
 from tfreel.records.read import OnCorrupt

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tfreel.dataset.nodes import DatasetReport, Node, Run, Step, settled
+from tfreel.dataset.node import DatasetReport, Node, Run, Step, settled
 from tfreel.dataset.plan import difference, signature
 from tfreel.errors import StateError
 from tfreel.states import check_seal, require_counts, sealed

@@ -10,10 +10,10 @@ import numpy as np
 
 from tfreel import _core
 from tfreel.columns.parse import Features, Picked, parsed, relocate
-from tfreel.dataset.gather import Pad, padded, rows_of
-from tfreel.dataset.nodes import Node, Run, Step, parts_of
+from tfreel.dataset.collate import Pad, padded, rows_of
+from tfreel.dataset.node import Node, Run, Step, parts_of
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.sources import batch_stage
+from tfreel.dataset.rows import batch_stage
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.records.read import OnCorrupt, Reader, read
 from tfreel.storage.names import Paths

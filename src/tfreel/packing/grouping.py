@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tfreel.dataset.groups import Groups
+from tfreel.dataset.group_by import Groups
 from tfreel.packing.labels import labelling
 from tfreel.packing.layout import Grouping
 from tfreel.packing.naming import require_feature

@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.dataset.groups import Groups, dealt_by_class, dealt_by_hash
+from tfreel.dataset.group_by import Groups, dealt_by_class, dealt_by_hash
 from tfreel.dataset.order import permutation
 from tfreel.packing.report import FRAME_BYTES
 from tfreel.packing.source import Listing, digest

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel import _core
-from tfreel.dataset.elements import Elements
-from tfreel.dataset.groups import Groups, groups_of
+from tfreel.dataset.example_source import Elements
+from tfreel.dataset.group_by import Groups, groups_of
 from tfreel.dataset.order import Natural
-from tfreel.dataset.sources import Rows
+from tfreel.dataset.rows import Rows
 from tfreel.index.access import Records, indexed
 from tfreel.inference import infer_features
 from tfreel.packing.naming import require_feature

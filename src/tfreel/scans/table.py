@@ -11,7 +11,7 @@ from tfreel.columns.arrow_stream import arrow_reader, field_of, stream_capsule
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
 from tfreel.columns.plan import no_such_feature
-from tfreel.dataset.asked import asked_of, told
+from tfreel.dataset.resolve_features import asked_of, told
 from tfreel.index.build import named_files
 from tfreel.index.sidecar import FileIndex
 from tfreel.records.read import OnCorrupt

@@ -16,7 +16,7 @@ from tfreel.columns.parse import Features, parse_flat, relocate
 from tfreel.columns.plan import no_such_feature
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import as_rows
-from tfreel.dataset.columnar import as_features
+from tfreel.dataset.to_arrow import as_features
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.features.kinds import FixedLenFeature
 from tfreel.inference.features import InferredFeatures, Survey

@@ -13,7 +13,7 @@ from tfreel.columns.expressions import Expression
 from tfreel.columns.flat import chosen, only
 from tfreel.columns.parse import Features
 from tfreel.dataset import Dataset
-from tfreel.dataset.columnar import as_features, batches_of
+from tfreel.dataset.to_arrow import as_features, batches_of
 from tfreel.inference import infer_features
 from tfreel.records.parts import Progress
 from tfreel.records.read import OnCorrupt, read

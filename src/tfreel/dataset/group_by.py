@@ -14,9 +14,9 @@ import numpy.typing as npt
 from tfreel.columns.batch import SequenceBatch
 from tfreel.columns.plan import no_such_feature
 from tfreel.columns.strings import BytesColumn
-from tfreel.dataset.nodes import Node
+from tfreel.dataset.node import Node
 from tfreel.dataset.order import known, permutation
-from tfreel.dataset.sources import Rows
+from tfreel.dataset.rows import Rows
 from tfreel.inference import infer_features
 
 _AT_ONCE = 8192

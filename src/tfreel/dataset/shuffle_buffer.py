@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeVar
 
-from tfreel.dataset.nodes import Above, Run, Step, parts_of
+from tfreel.dataset.node import Above, Run, Step, parts_of
 from tfreel.dataset.order import drawn, mixed
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.stream import Streamed

@@ -11,11 +11,11 @@ import numpy as np
 
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features, Picked, parsed, relocate, request
-from tfreel.dataset.batches_ahead import BatchesAhead
-from tfreel.dataset.fetch_ahead import FetchAhead
-from tfreel.dataset.gather import rows_of
+from tfreel.dataset.collate import rows_of
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
+from tfreel.dataset.prefetch_local import BatchesAhead
+from tfreel.dataset.prefetch_remote import FetchAhead
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.index.access import Records
 

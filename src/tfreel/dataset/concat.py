@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tfreel.dataset.deals import Deal, InTurn, Mixture
-from tfreel.dataset.nodes import Node, Run, Step, parts_of
+from tfreel.dataset.mix import Deal, InTurn, Mixture
+from tfreel.dataset.node import Node, Run, Step, parts_of
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
 from tfreel.records.report import Fault

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tfreel.dataset.elements import Elements
+from tfreel.dataset.example_source import Elements
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
 from tfreel.errors import StateError

@@ -9,15 +9,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.dataset.deals import Deal, Dealt, InTurn, Mixture
-from tfreel.dataset.mapped import Mapped
-from tfreel.dataset.nodes import Node
+from tfreel.dataset.map import Mapped
+from tfreel.dataset.mix import Deal, Dealt, InTurn, Mixture
+from tfreel.dataset.node import Node
 from tfreel.dataset.order import Chosen, Frozen, Natural, Order, Part, Repeated, Shuffled
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.sources import Batches, Rows, View
-from tfreel.dataset.stages import Again, Filtered, Gathered, Prefetched, Unbatched, repeat_stage
-from tfreel.dataset.stirred import Stirred
+from tfreel.dataset.rows import Batches, Rows, View
+from tfreel.dataset.shuffle_buffer import Stirred
 from tfreel.dataset.stream import Streamed
+from tfreel.dataset.take import Again, Filtered, Gathered, Prefetched, Unbatched, repeat_stage
 from tfreel.index.access import Records, joined
 
 Reorder: TypeAlias = Callable[[Order], Order]

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from tfreel.columns.batch import Batch
+from tfreel.dataset.collate import gather, rows_of
 from tfreel.dataset.functions import name_of
-from tfreel.dataset.gather import gather, rows_of
-from tfreel.dataset.nodes import (
+from tfreel.dataset.node import (
     Above,
     Node,
     Origins,
@@ -25,7 +25,7 @@ from tfreel.dataset.nodes import (
 )
 from tfreel.dataset.order import Positions
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.stages import Gathered
+from tfreel.dataset.take import Gathered
 from tfreel.dataset.workers import Pool, Task, pool
 from tfreel.errors import blame_row, blamed_row
 

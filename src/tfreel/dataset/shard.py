@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tfreel.dataset.arrange import reordered, sharing
-from tfreel.dataset.cached import Cached
-from tfreel.dataset.mapped import Mapped
-from tfreel.dataset.nodes import Node, parts_of
+from tfreel.dataset.cache import Cached
+from tfreel.dataset.map import Mapped
+from tfreel.dataset.node import Node, parts_of
 from tfreel.dataset.order import Even, Natural, Order, Sharded
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.sources import Batches, Rows, View
-from tfreel.dataset.stages import Again, Filtered, Gathered, Prefetched, Strided, Unbatched, Uneven
-from tfreel.dataset.stirred import Stirred
+from tfreel.dataset.push_order import reordered, sharing
+from tfreel.dataset.rows import Batches, Rows, View
+from tfreel.dataset.shuffle_buffer import Stirred
 from tfreel.dataset.stream import Streamed
+from tfreel.dataset.take import Again, Filtered, Gathered, Prefetched, Strided, Unbatched, Uneven
 from tfreel.errors import StateError
 
 

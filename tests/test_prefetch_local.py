@@ -17,7 +17,7 @@ import pytest
 import tfreel
 from tfreel.columns import Batch
 from tfreel.columns.batch import SequenceBatch
-from tfreel.dataset.elements import Elements
+from tfreel.dataset.example_source import Elements
 
 from columns_equal import assert_same_batch
 from interruption import Interrupted, Interruption
@@ -593,7 +593,7 @@ def test_a_program_ends_quietly_while_batches_are_read(tmp_path: Path) -> None:
 import sys
 import numpy as np
 import tfreel
-from tfreel.dataset.elements import Elements
+from tfreel.dataset.example_source import Elements
 source = Elements(tfreel.open(sys.argv[1]), {"n": tfreel.FixedLenFeature([], "int64")}, {}, 2)
 chunk = np.arange(1_000_000, dtype=np.uint64) % len(source.records)
 found = source.batches(iter([chunk[:10], *[chunk] * 100]))

@@ -16,9 +16,9 @@ from tfreel.columns.objects import uniform
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse, as_rows
 from tfreel.columns.strings import BytesColumn
-from tfreel.dataset.gather import gather, rows_of
-from tfreel.dataset.sources import Rows
-from tfreel.dataset.stages import Gathered
+from tfreel.dataset.collate import gather, rows_of
+from tfreel.dataset.rows import Rows
+from tfreel.dataset.take import Gathered
 
 if TYPE_CHECKING:
     from tfreel.dataset.dataset import Dataset

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tfreel.dataset.elements import Elements
-from tfreel.dataset.gather import Pad, padded, rows_of
-from tfreel.dataset.nodes import Node, Origin, Origins, Run, Step
+from tfreel.dataset.collate import Pad, padded, rows_of
+from tfreel.dataset.example_source import Elements
+from tfreel.dataset.node import Node, Origin, Origins, Run, Step
 from tfreel.dataset.order import Order, Positions
 from tfreel.dataset.plan import Stage
 from tfreel.records.report import Fault

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.dataset.arrange import Reorder, dealt, frozen_picks
-from tfreel.dataset.groups import dealt_by_class, dealt_by_hash, groups_of, rows_with
-from tfreel.dataset.nodes import Node
+from tfreel.dataset.group_by import dealt_by_class, dealt_by_hash, groups_of, rows_with
+from tfreel.dataset.node import Node
+from tfreel.dataset.push_order import Reorder, dealt, frozen_picks
 
 
 def positions_in(size: int, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.uint64]:

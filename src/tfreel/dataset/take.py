@@ -14,12 +14,12 @@ from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 from tfreel.ahead import ReadAhead
+from tfreel.dataset.collate import Pad, gather, padded, rows_of
 from tfreel.dataset.functions import name_of
-from tfreel.dataset.gather import Pad, gather, padded, rows_of
-from tfreel.dataset.nodes import Above, Node, Origins, Run, Step, note_origins, parts_of
+from tfreel.dataset.node import Above, Node, Origins, Run, Step, note_origins, parts_of
 from tfreel.dataset.order import Positions, round_epoch
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.sources import batch_count, batch_stage
+from tfreel.dataset.rows import batch_count, batch_stage
 
 Uneven: TypeAlias = Literal["pad", "drop", "keep"]
 

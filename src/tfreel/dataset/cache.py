@@ -20,10 +20,10 @@ from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import BytesColumn
+from tfreel.dataset.cache_format import pack, unpack
 from tfreel.dataset.functions import fingerprint_of
-from tfreel.dataset.nodes import Above, DatasetReport, Node, Origins, Run, Step, settled
+from tfreel.dataset.node import Above, DatasetReport, Node, Origins, Run, Step, settled
 from tfreel.dataset.order import Natural, Positions
-from tfreel.dataset.packed import pack, unpack
 from tfreel.dataset.plan import Stage, signature
 from tfreel.index.access import Records
 from tfreel.records.write import Writer
