@@ -19,10 +19,10 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from tfreel.dataset.order import Natural, Order, Shuffled, known
-from tfreel.dataset.push_order import dealt
-from tfreel.dataset.shard import Share
-from tfreel.dataset.shuffle import Laned, Windowed
+from tfreel.dataset.order import Natural, Order, known
+from tfreel.dataset.shard import ShardSpec
+from tfreel.dataset.shuffle import Laned, Shuffled, Windowed
+from tfreel.dataset.split import dealt
 
 SHARDS = 10**6
 RECORDS = 10**12
@@ -71,7 +71,7 @@ def timed(action: Callable[[], object], repeat: int = 20) -> float:
 
 def batch_of(order: Order, rank: int, step: int) -> Numbers:
     """The records of a rank in a step."""
-    share = Share(rank, RANKS).of_order(order)
+    share = ShardSpec(rank, RANKS).of_order(order)
     return share.at(np.arange(step * BATCH, (step + 1) * BATCH, dtype=np.uint64), 0)
 
 
@@ -94,24 +94,22 @@ def check_sides(train: Order, test: Order) -> None:
 
 def check_resuming(order: Order, step: int) -> str:
     """Whatever number of ranks goes on, it goes on behind what was seen. Gives the state."""
-    share = Share(3, RANKS).of_order(order)
-    mark = json.dumps(share.mark(step * BATCH))
+    share = ShardSpec(3, RANKS).of_order(order)
+    taken = json.dumps(share.taken(np.full(RANKS, step * BATCH)))
     ranks = RANKS * 3 // 4
+    left = share.remaining(json.loads(taken))
     rest = np.concatenate(
-        [
-            Share(i, ranks).of_order(order.onward(json.loads(mark))).at(np.arange(8, dtype=np.uint64), 0)
-            for i in range(ranks)
-        ]
+        [left.at_rank(rank, ranks).at(np.arange(8, dtype=np.uint64), 0) for rank in range(ranks)]
     )
     begin = step * BATCH * RANKS
     wanted = order.at(np.arange(begin, begin + 8 * ranks, dtype=np.uint64), 0)
     assert set(rest.tolist()) == set(wanted.tolist()), "some are lost, or come twice"
-    return mark
+    return taken
 
 
 def stretches(order: Order) -> int:
     """How many stretches of records that follow each other a rank reads for so many records."""
-    share = Share(421, RANKS).of_order(order)
+    share = ShardSpec(421, RANKS).of_order(order)
     got = np.sort(share.at(np.arange(LANE_WINDOW, 2 * LANE_WINDOW, dtype=np.uint64), 0))
     return 1 + int((np.diff(got) > 1).sum())
 
@@ -121,10 +119,10 @@ def tell(name: str, order: Order, found: Set) -> None:
     last = known(order) // (RANKS * BATCH) - 1
     for step in (0, last // 2, last):
         check_shares(order, step)
-        mark = check_resuming(order, step)
+        taken = check_resuming(order, step)
     seconds = timed(lambda: batch_of(order, 421, last // 2))
     shards = len(np.unique(found.places(batch_of(order, 421, last // 2))[0]))
-    print(f"{name}: {seconds * 1e9 / BATCH:,.0f} ns a record, {shards:,} shards in a batch, state {mark}")
+    print(f"{name}: {seconds * 1e9 / BATCH:,.0f} ns a record, {shards:,} shards in a batch, state {taken}")
     print(f"    a rank reads {LANE_WINDOW:,} records in {stretches(order):,} stretches")
 
 

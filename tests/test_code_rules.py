@@ -87,6 +87,52 @@ def one(text: str) -> dict[str, ast.AST]:
     return {"a": ast.parse(text)}
 
 
+def kinds(sources: dict[str, ast.AST], roots: set[str]) -> dict[str, str]:
+    """The classes that derive from some, by the file that they are in."""
+    classes = {
+        node.name: (path, {base.id for base in node.bases if isinstance(base, ast.Name)})
+        for path, tree in sources.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    found: dict[str, str] = {}
+    while more := {
+        name: path
+        for name, (path, bases) in classes.items()
+        if name not in found and (name in roots or bases & {*roots, *found})
+    }:
+        found |= more
+    return found
+
+
+def asked(tree: ast.AST) -> set[str]:
+    """The classes that code asks values for."""
+    tests: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"isinstance", "issubclass"}:
+            tests += node.args[1:]
+        elif isinstance(node, ast.Compare) and any(
+            (isinstance(side, ast.Call) and getattr(side.func, "id", "") == "type")
+            or (isinstance(side, ast.Attribute) and side.attr == "__class__")
+            for side in (node.left, *node.comparators)
+        ):
+            tests += [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchClass):
+            tests.append(node.cls)
+    names = chain.from_iterable(map(ast.walk, tests))
+    return {node.id for node in names if isinstance(node, ast.Name)}
+
+
+def imported(tree: ast.AST, package: str) -> set[str]:
+    """The names that code takes from a package."""
+    return {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(package)
+        for alias in node.names
+    }
+
+
 def test_nothing_is_unpickled() -> None:
     assert places(unpickles, package()) == MAY_UNPICKLE
     assert places(unpickles, one("pickle.loads(x)\nray.cloudpickle.load(f)\nnp.load(f)\n")) == {"a": 3}
@@ -124,3 +170,32 @@ def test_dependencies_are_newer_than_their_known_holes() -> None:
 def test_few_packages_are_needed() -> None:
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     assert len(needed) <= 6
+
+
+def test_nobody_asks_of_what_class_a_stage_or_an_order_is() -> None:
+    """Stages answer for themselves: whoever adds one adds a file, and changes no list in another."""
+    dataset = {path: tree for path, tree in package().items() if path.startswith("src/tfreel/dataset/")}
+    stages = kinds(dataset, {"Node", "Order"})
+    assert len(stages) > 25
+    wrong = {
+        (path, name)
+        for path, tree in package().items()
+        for name in asked(tree) & imported(tree, "tfreel.dataset") & stages.keys()
+    }
+    assert wrong == set()
+
+
+def test_it_would_be_seen_if_somebody_asked() -> None:
+    assert kinds(one("class A(Node): ...\nclass B(A): ...\nclass C(D): ..."), {"Node"}) == {
+        "A": "a",
+        "B": "a",
+    }
+    assert asked(ast.parse("isinstance(x, (A, B)); type(x) is C; x.__class__ == D; E(x)")) >= {
+        "A",
+        "B",
+        "C",
+        "D",
+    }
+    assert imported(ast.parse("from a.b import C\nfrom c import D"), "a") == {"C"}
+    assert asked(ast.parse("match x:\n  case A(): pass")) == {"A"}
+    assert asked(ast.parse("len(A); B == C; isinstance(A, int)")) == {"int"}

@@ -175,7 +175,7 @@ def test_a_stage_that_lost_positions_is_named(ds: Dataset) -> None:
     filtered = ds.filter(even)
     with pytest.raises(TypeError, match=r"filter\(even\) took away the positions; .* buffer="):
         filtered.shuffle(seed=1)
-    with pytest.raises(TypeError, match=r"filter\(even\) took away; do it before that stage"):
+    with pytest.raises(TypeError, match=r"which filter\(even\) hides: shard before that, or say uneven="):
         filtered.shard(0, 2)
     with pytest.raises(TypeError, match=r"no length, because of filter\(even\)"):
         len(filtered)

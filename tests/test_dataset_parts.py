@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import tfreel
 from tfreel.dataset import Dataset
-from tfreel.dataset.mix import InTurn, Mixture
+from tfreel.dataset.concat import ConcatDeal
+from tfreel.dataset.mix import MixDeal
 
 from numbered import COUNT, doubled, even, numbers
 
@@ -190,9 +191,9 @@ def test_datasets_of_other_files_are_read_together(ds: Dataset, people: Path) ->
     assert both[50]["n"] == 0
     assert numbers(both.batch(60)) == [*range(50), *range(len(first))]
     assert sorted(numbers(both.shuffle(seed=1).batch(9))) == sorted(numbers(both))
-    mixed = ds.concat(first)  # they have other features: no batch can hold both
-    assert len(mixed) == COUNT + len(first)
-    assert mixed[COUNT]["name"] == first[0]["name"]
+    for refused in (lambda: ds.concat(first), lambda: Dataset.mix([ds, first.filter(even)], seed=1)):
+        with pytest.raises(ValueError, match="dataset 1 and dataset 2 differ: only one has 'c'"):
+            refused()
 
 
 @settings(max_examples=40, deadline=None)
@@ -202,9 +203,9 @@ def test_datasets_of_other_files_are_read_together(ds: Dataset, people: Path) ->
 )
 def test_a_mixture_gives_each_set_its_share_in_its_order(sets: list[tuple[int, float]], seed: int) -> None:
     sizes, weights = zip(*sets, strict=True)
-    deal = Mixture.of(sizes, weights, seed)
+    deal = MixDeal.of(sizes, weights, seed)
     assert deal.size is not None
-    owners, inner = deal.at(np.arange(deal.size, dtype=np.uint64), 0)
+    owners, inner = deal.at(np.arange(deal.size, dtype=np.uint64))
     ends = []
     for owner, (size, weight) in enumerate(sets):
         mine = inner[owners == owner]
@@ -213,18 +214,16 @@ def test_a_mixture_gives_each_set_its_share_in_its_order(sets: list[tuple[int, f
         ends.append(size - len(mine))
         if deal.size > 50_000:
             assert len(mine) / deal.size == pytest.approx(weight / sum(weights), abs=0.01)
-    owners, inner = deal.at(np.arange(deal.size, deal.size + 1, dtype=np.uint64), 0)
+    owners, inner = deal.at(np.arange(deal.size, deal.size + 1, dtype=np.uint64))
     assert inner[0] == sizes[owners[0]]  # the next one does not exist: so it ends here
-    pieces = deal.at(np.array([deal.size // 2, 0], np.uint64), 0)
-    assert all(
-        int(piece[1]) == int(deal.at(np.zeros(1, np.uint64), 0)[i][0]) for i, piece in enumerate(pieces)
-    )
+    pieces = deal.at(np.array([deal.size // 2, 0], np.uint64))
+    assert all(int(piece[1]) == int(deal.at(np.zeros(1, np.uint64))[i][0]) for i, piece in enumerate(pieces))
 
 
 def test_turns_are_taken_to_the_end() -> None:
-    owners, inner = InTurn((2, 0, 3)).at(np.arange(5, dtype=np.uint64), 0)
+    owners, inner = ConcatDeal((2, 0, 3)).at(np.arange(5, dtype=np.uint64))
     assert (owners.tolist(), inner.tolist()) == ([0, 0, 2, 2, 2], [0, 1, 0, 1, 2])
-    owners, inner = InTurn((2, None, 3)).at(np.array([0, 2, 10**15], np.uint64), 0)
+    owners, inner = ConcatDeal((2, None, 3)).at(np.array([0, 2, 10**15], np.uint64))
     assert (owners.tolist(), inner.tolist()) == ([0, 1, 1], [0, 0, 10**15 - 2])
 
 

@@ -12,7 +12,7 @@ import pytest
 import tfreel
 from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.dataset.node import DatasetReport, Run
-from tfreel.dataset.shard import Share, rest_of, state_behind
+from tfreel.dataset.shard import ShardSpec, shard_batches, shard_records
 
 from numbered import COUNT, even, fail_at_60, numbers
 
@@ -60,7 +60,7 @@ def only_even(row: Any) -> Any:
 
 
 def of_rank(dataset: Dataset, rank: int, ranks: int, uneven: Any = "keep") -> Node:
-    return Share(rank, ranks, uneven).of_records(dataset._node)
+    return shard_records(dataset._node, ShardSpec(rank, ranks, uneven))
 
 
 def elements(node: Node) -> Iterator[list[int]]:
@@ -69,7 +69,7 @@ def elements(node: Node) -> Iterator[list[int]]:
 
 def from_workers(node: Node, workers: int) -> list[list[int]]:
     """The batches of all workers, taken in turn as a loader does."""
-    runs = [list(elements(Share(j, workers).of_batches(node))) for j in range(workers)]
+    runs = [list(elements(shard_batches(node, ShardSpec(j, workers, "keep")))) for j in range(workers)]
     return [batch for turn in zip_longest(*runs) for batch in turn if batch is not None]
 
 
@@ -123,7 +123,7 @@ def test_evenness_that_cannot_be_kept_is_not_promised(ds: Dataset) -> None:
         (ds.filter(even).batch(3), r"filter\(even\)"),
         (ds.map(only_even, on_error="skip"), r"map\(only_even, on_error='skip'\)"),
     ):
-        with pytest.raises(ValueError, match=f"uneven='drop' cannot be kept behind {stage}"):
+        with pytest.raises(TypeError, match=f"uneven='drop' cannot be kept behind {stage}"):
             of_rank(plan, 0, 2, "drop")
         of_rank(plan, 0, 1, "drop")
 
@@ -147,51 +147,22 @@ def test_states_can_be_told_without_a_run(ds: Dataset, name: str, ranks: int) ->
     node = of_rank({**WITH_POSITIONS, **REPEATED}[name](ds), 0, ranks)
     alone = list(elements(node))
     for count in range(1, len(alone) + 1):
-        state = state_behind(node, count)
-        resumed = [numbers([step.element]) for step in node.run(Run(0, DatasetReport()), state)]
+        resumed = [numbers([step.element]) for step in node.run(Run(0, DatasetReport()), count)]
         assert resumed == alone[count:]
-        rest = rest_of(node, state)
+        rest = node.rest(count)
         assert list(elements(rest)) == alone[count:]
         assert from_workers(rest, 2) == alone[count:]
-        # The rest has the states of the whole, and a rest of its own.
         for more in range(1, min(4, len(alone) - count + 1)):
-            again = rest_of(node, state_behind(rest, more))
-            assert list(elements(again)) == alone[count + more :]
-
-
-@pytest.mark.parametrize("name", REPEATED)
-@pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 1), (2, 3)])
-def test_states_are_good_for_other_numbers_of_ranks(ds: Dataset, name: str, before: int, after: int) -> None:
-    plan = REPEATED[name](ds[:36])
-    for count in (1, 2, 4):
-        seen = [
-            n
-            for rank in range(before)
-            for e in islice(elements(of_rank(plan, rank, before)), count)
-            for n in e
-        ]
-        state = state_behind(of_rank(plan, 0, before), count)
-        for rank in range(after):
-            rest = rest_of(of_rank(plan, rank, after), state)
-            assert from_workers(rest, 2) == list(elements(rest))
-            seen += [n for batch in elements(rest) for n in batch]
-        assert Counter(seen) == Counter(numbers(plan))
+            assert list(elements(rest.rest(more))) == alone[count + more :]
 
 
 def test_without_end_there_are_states_too(ds: Dataset) -> None:
     for plan in (ds[:7].shuffle(seed=1).batch(3).repeat(), ds[:7].shuffle(seed=1).repeat().batch(3)):
         node = of_rank(plan, 1, 2)
         alone = list(islice(elements(node), 20))
-        rest = rest_of(node, state_behind(node, 9))
+        rest = node.rest(9)
         assert list(islice(elements(rest), 11)) == alone[9:]
-        assert list(islice(elements(Share(1, 2).of_batches(rest)), 5)) == alone[10:20:2]
-
-
-def test_rounds_that_are_none_are_refused(ds: Dataset) -> None:
-    node = of_rank(ds.batch(7).repeat(3), 0, 1)
-    for wrong in ([3, 0], [-1, 0], ["x", 0], 5, [0, 1000]):
-        with pytest.raises(tfreel.StateError):
-            rest_of(node, wrong)
+        assert list(islice(elements(shard_batches(rest, ShardSpec(1, 2))), 5)) == alone[10:20:2]
 
 
 def test_errors_of_functions_are_told_where_they_happened_in_any_order(ds: Dataset) -> None:

@@ -12,20 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfreel.dataset.order import (
-    Chosen,
-    Even,
-    Frozen,
-    Natural,
-    Order,
-    Part,
-    Repeated,
-    Rest,
-    Sharded,
-    Shuffled,
-    Weighted,
-)
-from tfreel.dataset.shuffle import Laned, Windowed
+from tfreel.dataset.order import Chosen, Frozen, Natural, Order, Part, Rest, known
+from tfreel.dataset.repeat import Repeated
+from tfreel.dataset.sample import WeightedOrder
+from tfreel.dataset.shard import UNEVEN, ShardOrder
+from tfreel.dataset.shuffle import Laned, Shuffled, Windowed
 from tfreel.errors import StateError
 
 
@@ -77,10 +68,11 @@ def orders(below: Order) -> st.SearchStrategy[Order]:
         st.tuples(SEEDS, st.integers(1, 50), st.integers(1, 5)).map(lambda t: Laned(below, *t)),
         st.integers(1, 3).map(lambda times: Repeated(below, times)),
         st.just(Frozen(below)),
-        st.tuples(st.integers(0, 2), st.booleans()).map(
-            lambda t: Sharded(Even(below, below, 3, pad=t[1]), t[0], 3)
+        st.tuples(st.integers(0, 2), st.sampled_from(UNEVEN)).map(lambda t: ShardOrder(below, t[0], 3, t[1])),
+        st.tuples(st.integers(0, 2), st.integers(1, 9)).map(
+            lambda t: ShardOrder(below, t[0], 3, "balance", t[1])
         ),
-        st.integers(0, 3).map(lambda index: Sharded(below, index, 4)),
+        st.integers(0, 3).map(lambda index: ShardOrder(below, index, 4)),
         st.tuples(st.integers(0, size), st.integers(1, 4)).map(
             lambda t: Part(below, t[0], t[1], max(0, -((t[0] - size) // t[1])))
         ),
@@ -109,35 +101,52 @@ def test_any_piece_of_any_order_is_that_piece_of_the_whole(data: Any, size: int)
 
 
 @given(st.data(), st.integers(1, 200))
-def test_what_is_left_behind_a_mark_is_the_tail(data: Any, size: int) -> None:
+def test_what_is_left_behind_a_position_is_the_tail(data: Any, size: int) -> None:
     order, epoch = some_order(data, size)
     whole = listed(order, epoch)
     first = data.draw(st.integers(0, len(whole)))
-    rest = order.onward(json.loads(json.dumps(order.mark(first))))
+    rest = order.rest(first)
     assert listed(rest, epoch) == whole[first:]
     second = data.draw(st.integers(0, len(whole) - first))
-    assert rest.mark(second) == order.mark(first + second)
-    assert listed(rest.onward(rest.mark(second)), epoch) == whole[first + second :]
+    assert listed(rest.rest(second), epoch) == whole[first + second :]
 
 
-@pytest.mark.parametrize("wrong", [-1, 11, None, "1", [0, 1], True, {}])
-def test_a_mark_that_is_none_is_refused(wrong: Any) -> None:
+@pytest.mark.parametrize("wrong", [-1, 11, "1", [0, 1], True, {}])
+def test_what_nobody_can_have_taken_is_refused(wrong: Any) -> None:
     with pytest.raises(StateError):
-        Shuffled(Natural(10), 1).onward(wrong)
-    for mark in (wrong, [0, wrong], [wrong, 0], [-1, 0]):
-        if mark not in ([11, 0], [0, 1]):
+        Shuffled(Natural(10), 1).rest(wrong)
+    for taken in (wrong, [wrong, []], [5, [wrong]], [5, [4, 3]], [5, [3, 3]], [5, [5]]):
+        with pytest.raises(StateError):
+            ShardOrder(Natural(10), 0, 2).remaining(taken)
+    for taken in (wrong, [wrong, 0], [[], wrong], [[[wrong, 0]], 1], [[[1, 0], [0, 0]], 2], [[[2, 0]], 2]):
+        if taken not in ([[], 11],):  # rounds have no end here
             with pytest.raises(StateError):
-                Repeated(Natural(10), None).onward(mark)
+                Repeated(ShardOrder(Natural(10), 0, 2), None).remaining(taken)
 
 
-@given(st.integers(1, 60), st.integers(1, 7), st.integers(1, 7), st.data(), SEEDS)
-def test_what_some_ranks_left_others_share(size: int, before: int, after: int, data: Any, seed: int) -> None:
-    whole = Repeated(Shuffled(Natural(size), seed), 2)
-    step = data.draw(st.integers(0, 2 * size // before))
-    seen = [n for rank in range(before) for n in listed(Sharded(whole, rank, before))[:step]]
-    mark = Sharded(whole, 0, before).mark(step)
-    left = [n for rank in range(after) for n in listed(Sharded(whole, rank, after).onward(mark))]
-    assert Counter(seen + left) == dict.fromkeys(range(size), 2)
+@given(st.integers(1, 60), st.integers(1, 7), st.integers(1, 7), st.integers(1, 5), st.data(), SEEDS)
+def test_what_some_ranks_left_others_share(
+    size: int, before: int, after: int, step: int, data: Any, seed: int
+) -> None:
+    def shared(order: Order) -> Order:
+        return ShardOrder(order, 0, 1, uneven, step)
+
+    uneven = data.draw(st.sampled_from(["keep", "balance"]))
+    shuffled = Shuffled(Natural(size), seed)
+    order = data.draw(
+        st.sampled_from([shared(Repeated(shuffled, 2)), Repeated(shared(shuffled), 2), shared(shuffled)])
+    )
+    ranks = [order.at_rank(rank, before) for rank in range(before)]
+    counts = [data.draw(st.integers(0, known(rank))) for rank in ranks]
+    seen = [n for rank, count in zip(ranks, counts, strict=True) for n in listed(rank)[:count]]
+    rest = order.remaining(json.loads(json.dumps(ranks[0].taken(np.array(counts)))))
+    left = [n for rank in range(after) for n in listed(rest.at_rank(rank, after))]
+    times = 1 if isinstance(order, ShardOrder) and order.below is shuffled else 2
+    found = Counter(seen + left)
+    assert set(found) == set(range(size))
+    extra = found - Counter(dict.fromkeys(range(size), times))
+    assert Counter(dict.fromkeys(range(size), times)) <= found
+    assert sum(extra.values()) <= (0 if uneven == "keep" else 2 * times * (before + after))
 
 
 # Each by itself ---------------------------------------------------------------------------------------------
@@ -192,10 +201,10 @@ def test_a_window_is_filled_from_a_few_places_and_never_looks_further() -> None:
     [
         lambda windows: windows,
         lambda windows: Part(windows, 5000, 2, 20_000),
-        lambda windows: Sharded(windows, 1, 4),
+        lambda windows: ShardOrder(windows, 1, 4),
         lambda windows: Rest(Repeated(Frozen(windows), 2), 1700),
-        lambda windows: Even(windows, windows, 7, pad=True),
-        lambda windows: Sharded(Laned(windows.below, 5, 1600, 4), 1, 4),
+        lambda windows: ShardOrder(windows, 0, 1, "pad"),
+        lambda windows: ShardOrder(Laned(windows.below, 5, 1600, 4), 1, 4),
     ],
     ids=["windows", "part", "shard", "rest of repeated", "even", "lanes"],
 )
@@ -220,7 +229,7 @@ def test_ranks_read_whole_runs_in_lanes_of_their_own(ranks: int) -> None:
     order = Laned(Natural(size), 5, window, lanes)
     seen = []
     for rank in range(ranks):
-        mine = np.array(listed(Sharded(order, rank, ranks)))
+        mine = np.array(listed(ShardOrder(order, rank, ranks)))
         of_windows = window * (lanes // ranks)  # as many records as the windows of its lanes hold
         dealt = len(mine) // of_windows * of_windows
         for begin in range(0, dealt, of_windows):
@@ -240,7 +249,7 @@ def test_chosen_positions_come_in_their_order() -> None:
 
 
 def test_weights_are_kept_in_the_long_run_and_zeros_never_drawn() -> None:
-    order = Weighted.of(Natural(4), [1, 0, 3, 6], seed=1, size=100_000)
+    order = WeightedOrder.of(Natural(4), [1, 0, 3, 6], seed=1, size=100_000)
     drawn = Counter(listed(order))
     assert drawn[1] == 0
     for i, share in ((0, 0.1), (2, 0.3), (3, 0.6)):
@@ -251,7 +260,7 @@ def test_weights_are_kept_in_the_long_run_and_zeros_never_drawn() -> None:
 @pytest.mark.parametrize("wrong", [[1, 2], [1, 2, -1], [1, 2, np.nan], [0, 0, 0], [1, np.inf, 1]])
 def test_weights_that_are_none_are_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="weights"):
-        Weighted.of(Natural(3), wrong, seed=1)
+        WeightedOrder.of(Natural(3), wrong, seed=1)
 
 
 def test_a_billion_records_cost_nothing() -> None:
@@ -275,7 +284,7 @@ PROMISED = {
     "in lanes": (Laned(Natural(12345), 17, 500, 8), "5ab0dc3870aec719"),
     "repeated": (Repeated(Shuffled(Natural(1234), 17), 10), "3d00c5783af975c3"),
     "split": (Part(Shuffled(Natural(12345), 17, fixed=True), 1000, 3, 3000), "6647e7fdedf78762"),
-    "weighted": (Weighted.of(Natural(1000), np.arange(1000), 17, 12345), "7db88947f53dee1d"),
+    "weighted": (WeightedOrder.of(Natural(1000), np.arange(1000), 17, 12345), "7db88947f53dee1d"),
 }
 
 

@@ -17,7 +17,7 @@ import pytest
 import tfreel
 from tfreel.columns import Batch
 from tfreel.columns.batch import SequenceBatch
-from tfreel.dataset.example_source import Elements
+from tfreel.dataset.example_source import ExampleSource
 
 from columns_equal import assert_same_batch
 from interruption import Interrupted, Interruption
@@ -59,8 +59,8 @@ def write(path: Path, files: int, count: int = COUNT, suffix: str = "") -> str:
     return str(path / f"*.tfrecord{suffix}")
 
 
-def elements(paths: str, features: Any = FEATURES, *, threads: int = 2) -> Elements:
-    return Elements(tfreel.open(paths), features, {}, threads)
+def elements(paths: str, features: Any = FEATURES, *, threads: int = 2) -> ExampleSource:
+    return ExampleSource(tfreel.open(paths), features, {}, threads)
 
 
 def positions(*values: int) -> Positions:
@@ -85,7 +85,7 @@ def shuffled(count: int = COUNT) -> Any:
     return np.random.default_rng(0).permutation(count)
 
 
-def assert_same_batches(found: Iterator[Any], source: Elements, chunks: list[Positions]) -> None:
+def assert_same_batches(found: Iterator[Any], source: ExampleSource, chunks: list[Positions]) -> None:
     for chunk in chunks:
         assert_same_element(next(found), source.batch(chunk))
     assert next(found, None) is None
@@ -142,7 +142,7 @@ def test_batches_of_sequences_are_the_same(tmp_path: Path) -> None:
         for i in range(300):
             tokens = [np.arange(k) for k in range(i % 5)]
             out.write(tfreel.encode_sequence({"id": i}, {"tokens": tokens, "scores": [[0.5]] * (i % 3)}))
-    source = Elements(
+    source = ExampleSource(
         tfreel.open(path),
         {"id": tfreel.FixedLenFeature([], "int64")},
         {"tokens": tfreel.RaggedFeature("int64"), "scores": tfreel.FixedLenSequenceFeature([1], "float32")},
@@ -183,7 +183,7 @@ def test_compressed_files_are_read_too(tmp_path: Path, features: Any) -> None:
 def test_elements_that_were_pickled_read_ahead(tmp_path: Path) -> None:
     source = elements(write(tmp_path, 3))
     chunks = chunks_of(shuffled(), 100)
-    copy: Elements = pickle.loads(pickle.dumps(source))
+    copy: ExampleSource = pickle.loads(pickle.dumps(source))
     assert_same_batches(copy.batches(iter(chunks)), source, chunks)
 
 
@@ -593,8 +593,8 @@ def test_a_program_ends_quietly_while_batches_are_read(tmp_path: Path) -> None:
 import sys
 import numpy as np
 import tfreel
-from tfreel.dataset.example_source import Elements
-source = Elements(tfreel.open(sys.argv[1]), {"n": tfreel.FixedLenFeature([], "int64")}, {}, 2)
+from tfreel.dataset.example_source import ExampleSource
+source = ExampleSource(tfreel.open(sys.argv[1]), {"n": tfreel.FixedLenFeature([], "int64")}, {}, 2)
 chunk = np.arange(1_000_000, dtype=np.uint64) % len(source.records)
 found = source.batches(iter([chunk[:10], *[chunk] * 100]))
 print(next(found)["n"].sum())

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from tfreel.dataset.order import Natural, Order, Shuffled, known
-from tfreel.dataset.push_order import dealt
-from tfreel.dataset.shard import Share
-from tfreel.dataset.shuffle import Laned, Windowed
+from tfreel.dataset.order import Natural, Order, known
+from tfreel.dataset.shard import ShardSpec
+from tfreel.dataset.shuffle import Laned, Shuffled, Windowed
+from tfreel.dataset.split import dealt
 
 RECORDS = 10**12
 TEST = 10**10
@@ -28,7 +28,7 @@ def some(start: int, count: int) -> np.ndarray:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", [0, 483_398, 966_795])
 def test_ranks_get_what_is_theirs_and_nobody_elses(order: Order, step: int) -> None:
-    got = [Share(rank, RANKS).of_order(order).at(some(step * 1024, 64), 3) for rank in range(RANKS)]
+    got = [ShardSpec(rank, RANKS).of_order(order).at(some(step * 1024, 64), 3) for rank in range(RANKS)]
     together = np.stack(got, 1).reshape(-1)
     assert (together == order.at(some(step * 1024 * RANKS, 64 * RANKS), 3)).all()
     assert len(np.unique(together)) == 64 * RANKS
@@ -48,10 +48,11 @@ def test_what_is_kept_out_of_training_never_comes_there() -> None:
 @pytest.mark.parametrize("ranks", [1, 750, 4096])
 def test_any_number_of_ranks_goes_on_where_others_stood(order: Order, ranks: int) -> None:
     step = 123_456
-    state = json.dumps(Share(421, RANKS).of_order(order).mark(step * 1024))
-    assert len(state) < 20
-    rest = order.onward(json.loads(state))
-    assert known(rest) == known(order) - step * 1024 * RANKS
-    got = [Share(rank, ranks).of_order(rest).at(some(0, 4), 0) for rank in range(ranks)]
+    share = ShardSpec(421, RANKS).of_order(order)
+    state = json.dumps(share.taken(np.full(RANKS, step * 1024)))
+    assert len(state) < 30
+    rest = share.remaining(json.loads(state))
+    assert known(rest.at_rank(0, 1)) == known(order) - step * 1024 * RANKS
+    got = [rest.at_rank(rank, ranks).at(some(0, 4), 0) for rank in range(ranks)]
     wanted = order.at(some(step * 1024 * RANKS, 4 * ranks), 0)
     assert (np.stack(got, 1).reshape(-1) == wanted).all()

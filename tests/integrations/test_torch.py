@@ -241,7 +241,8 @@ def test_filtered_records_come_once_whatever_shares_them(
 ) -> None:
     seen = []
     for rank in range(world):
-        dataset = IterableDataset(ds.shuffle(seed=1).filter(even).batch(4), rank=rank, world=world)
+        plan = ds.shuffle(seed=1).filter(even).batch(4)
+        dataset = IterableDataset(plan, rank=rank, world=world, uneven="keep")
         seen += flat(numbers(DataLoader(dataset, batch_size=None, num_workers=workers)))
         with pytest.raises(TypeError, match=r"no length, because of filter\(even\)"):
             len(dataset)
@@ -289,7 +290,7 @@ def test_wrong_ranks_are_refused_at_once(ds: tfreel.Dataset) -> None:
         IterableDataset(ds, rank=1)
     with pytest.raises(ValueError, match="from 0 to 1, not 2"):
         IterableDataset(ds, rank=2, world=2)
-    with pytest.raises(ValueError, match='uneven must be "pad", "drop" or "keep"'):
+    with pytest.raises(ValueError, match='uneven must be "balance", "pad", "drop" or "keep"'):
         IterableDataset(ds, uneven="wrap")  # type: ignore[arg-type]
 
 
@@ -535,9 +536,24 @@ def test_streams_are_shared_out_too(path: str) -> None:
     stream = tfreel.Dataset(path, stream=True).batch(5)
     seen = []
     for rank in range(2):
-        dataset = IterableDataset(stream, rank=rank, world=2)
+        dataset = IterableDataset(stream, rank=rank, world=2, uneven="keep")
         seen += flat(numbers(DataLoader(dataset, batch_size=None, num_workers=2)))
     assert sorted(seen) == list(range(COUNT))
+
+
+@pytest.mark.parametrize("adapter", [IterableDataset, Loader])
+def test_where_nobody_knows_how_many_there_are_ranks_must_say_what_to_do(
+    ds: tfreel.Dataset, path: str, adapter: Any
+) -> None:
+    for plan in (
+        ds.filter(even).batch(4),
+        tfreel.Dataset(path, stream=True).batch(5),
+        ds.batch(8).map(dict).unbatch(),
+    ):
+        adapter(plan, rank=0, world=1)
+        adapter(plan, rank=0, world=2, uneven="keep")
+        with pytest.raises(TypeError, match=r'uneven=.*"keep"'):
+            adapter(plan, rank=0, world=2)
 
 
 @pytest.mark.parametrize("adapter", [Dataset, IterableDataset, Loader])

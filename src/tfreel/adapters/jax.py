@@ -14,10 +14,9 @@ from tfreel.adapters.needs import needs
 from tfreel.adapters.ranks import RankPlan
 from tfreel.columns import Batch, SequenceBatch
 from tfreel.dataset import Dataset, DatasetIterator
+from tfreel.dataset.batch import whole_batches
 from tfreel.dataset.dataset import dataset_of
-from tfreel.dataset.push_order import whole_batches
-from tfreel.dataset.shard import Share
-from tfreel.dataset.take import Uneven
+from tfreel.dataset.shard import ShardSpec, Uneven
 from tfreel.errors import TfreelWarning
 
 try:
@@ -72,7 +71,7 @@ def iterate(
         raise ValueError(f'others must be "raise", "drop" or "split", not {others!r}')
     if drop_remainder and pad_to is None:
         ds = ds._of(whole_batches(ds._node))
-    share = Share(jax.process_index(), jax.process_count(), uneven)
+    share = ShardSpec(jax.process_index(), jax.process_count(), uneven)
     placing = _Placing(sharding, pad_to, others)
     return DeviceIterator(RankPlan.of(ds, share).run(), placing, prefetch)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tfreel.dataset import Dataset, DatasetIterator
-from tfreel.dataset.iterator import restored, saved
 from tfreel.dataset.node import Node
-from tfreel.dataset.shard import Share, rest_of, state_behind
+from tfreel.dataset.shard import ShardSpec, shard_batches, shard_records
+from tfreel.dataset.state import restored, saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,18 @@ class RankPlan:
     start: Any = None
 
     @classmethod
-    def of(cls, dataset: Dataset, share: Share, epoch: int | None = None) -> RankPlan:
+    def of(cls, dataset: Dataset, spec: ShardSpec, epoch: int | None = None) -> RankPlan:
         """What falls to a rank. A dataset that has been shared out already is left as it is."""
         node = dataset._node
-        mine = Share(0, 1) if node.shares else share
-        return cls(mine.of_records(node), dataset._epoch if epoch is None else epoch)
+        if not node.shards:
+            node = shard_records(node, spec)
+        return cls(node, dataset._epoch if epoch is None else epoch)
 
     def resumed(self, state: dict[str, Any]) -> RankPlan:
         """The same from where `state` was saved, by any rank of any number.
 
         Raises:
-            StateError: It is damaged, or of another plan or other data.
+            StateError: It is damaged, or of another plan or other data; or a stage forbids other ranks.
         """
         epoch, start = restored(self.node, state)
         return replace(self, epoch=epoch, start=start)
@@ -44,16 +45,31 @@ class RankPlan:
     def run(self, worker: int = 0, workers: int = 1) -> DatasetIterator:
         """A run through all elements, or through those of one worker: every so manyth of them."""
         if workers > 1:
-            return DatasetIterator(Share(worker, workers).of_batches(self._rest()), self.epoch)
+            return DatasetIterator(
+                shard_batches(self._rest(), ShardSpec(worker, workers, "keep")), self.epoch
+            )
         steps = DatasetIterator(self.node, self.epoch)
         if self.start is not None:
             steps.load_state_dict(self.state_dict(0))
         return steps
 
     def state_dict(self, count: int) -> dict[str, Any]:
-        """The state after so many elements, whoever made them. It is that of `DatasetIterator`."""
-        state = state_behind(self._rest(), count) if count else self.start
-        return saved(self.node, self.epoch, state)
+        """The state after so many more elements, whoever made them. It is that of `DatasetIterator`.
+
+        Args:
+            count: How many. Stages without positions know only the state that this plan begins with.
+        """
+        return saved(self.node, self.epoch, _after(self.start, count))
 
     def _rest(self) -> Node:
-        return self.node if self.start is None else rest_of(self.node, self.start)
+        return self.node if self.start is None else self.node.rest(self.start)
+
+
+def _after(state: Any, count: int) -> Any:
+    """The state of a stage with positions so many elements on; a count, or one behind what others took."""
+    if not count:
+        return state
+    if type(state) is list:
+        taken, given = state
+        return [taken, given + count]
+    return (state or 0) + count

@@ -17,8 +17,7 @@ from tfreel.dataset import Dataset as Plan
 from tfreel.dataset import DatasetIterator
 from tfreel.dataset.arguments import whole
 from tfreel.dataset.dataset import dataset_of
-from tfreel.dataset.shard import Share
-from tfreel.dataset.take import Uneven
+from tfreel.dataset.shard import ShardSpec, Uneven
 from tfreel.errors import StateError
 
 try:
@@ -93,11 +92,11 @@ class IterableDataset(data.IterableDataset):
     last: BatchIterator
 
     def __init__(
-        self, ds: Plan, *, rank: int | None = None, world: int | None = None, uneven: Uneven = "keep"
+        self, ds: Plan, *, rank: int | None = None, world: int | None = None, uneven: Uneven = "balance"
     ) -> None:
         if (rank is None) != (world is None):
             raise ValueError("give both rank and world, or neither")
-        if dataset_of(ds)._node.shares and world not in (None, 1):
+        if dataset_of(ds)._node.shards and world not in (None, 1):
             raise ValueError("the dataset has been shared out with shard(): give no rank, or do not shard it")
         self._ds = ds
         self._rank = rank
@@ -115,7 +114,7 @@ class IterableDataset(data.IterableDataset):
     def plan(self) -> RankPlan:
         """What falls to this rank."""
         rank, world = self._ranks()
-        return RankPlan.of(self._ds, Share(rank, world, self._uneven), int(self._epoch))
+        return RankPlan.of(self._ds, ShardSpec(rank, world, self._uneven), int(self._epoch))
 
     def _ranks(self) -> tuple[int, int]:
         if self._rank is not None and self._world is not None:
@@ -211,7 +210,7 @@ class Loader:
         num_workers: int = 0,
         rank: int | None = None,
         world: int | None = None,
-        uneven: Uneven = "keep",
+        uneven: Uneven = "balance",
         **options: Any,
     ) -> None:
         if ours := _OURS.intersection(options):
@@ -247,7 +246,7 @@ class Loader:
             TypeError: There are workers, and a stage of the dataset has taken its positions away.
         """
         self._require_positions()
-        if self._handed_out and self._plan.node.lost_by is not None:
+        if self._handed_out and self._plan.node.unindexable_reason is not None:
             return self.dataset.last.steps.state_dict()
         return self._plan.state_dict(self._handed_out)
 
@@ -263,7 +262,7 @@ class Loader:
         self.dataset.set_epoch(self.epoch)
 
     def _require_positions(self) -> None:
-        lost_by = self._plan.node.lost_by
+        lost_by = self._plan.node.unindexable_reason
         if self.num_workers and lost_by is not None:
             raise TypeError(
                 f"with workers a state needs positions, which {lost_by} took away; use num_workers=0, or"

@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 
 from tfreel.columns.batch import Batch, SequenceBatch
+from tfreel.columns.parse import Features
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse
 from tfreel.columns.strings import BytesColumn
 from tfreel.dataset.cache_format import pack, unpack
 from tfreel.dataset.functions import fingerprint_of
-from tfreel.dataset.node import Above, DatasetReport, Node, Origins, Run, Step, settled
-from tfreel.dataset.order import Natural, Positions
+from tfreel.dataset.node import Bytes, DatasetReport, Node, Origins, Run, Step, UnaryNode
+from tfreel.dataset.order import Positions, other_ranks_error
 from tfreel.dataset.plan import Stage, signature
+from tfreel.dataset.state import Move, resolve_state
 from tfreel.index.access import Records
 from tfreel.records.write import Writer
 from tfreel.storage.names import PathLike
@@ -82,7 +84,7 @@ class _Memory(Store):
         with self._lock:
             while position not in self._kept and not self._complete:
                 if self._steps is None:
-                    self._steps = iter(below.run(run, settled(self._state)))
+                    self._steps = iter(below.steps(run, resolve_state(self._state)))
                 try:
                     step = next(self._steps, None)
                 except BaseException:
@@ -159,11 +161,11 @@ class _Directory(Store):
             out = Writer(self.path, mode="w", compression="none")
         except FileExistsError:
             if not alone:
-                steps = islice(below.run(run, None), position, None)
+                steps = islice(below.steps(run, None), position, None)
                 yield from ((step.element, step.origins) for step in steps)
             return
         with out:
-            for number, step in enumerate(below.run(run, None)):
+            for number, step in enumerate(below.steps(run, None)):
                 out.write(pack(step.element))
                 if number >= position:
                     yield step.element, step.origins
@@ -183,21 +185,32 @@ def store_for(below: Node, directory: PathLike | None) -> Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Cached(Above):
+class Cache(UnaryNode):
     """The same elements in every epoch, made once."""
 
     store: Store = field(compare=False)
-    arranged: tuple[Stage, ...] = ()  # what was done with the order, and changed nothing
+    verb = "cache()"
+
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.below.element_features
+
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:  # noqa: ARG002
+        return ((self.store.get(self.below, [position])[0], ()) for position in positions)
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:  # noqa: ARG002
         return self.store.get(self.below, positions.tolist())
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        start = 0 if state is None else Natural(self.size).onward(state).mark(0)
-        kept = self.store.steps(self.below, run.in_epoch(0), start)
-        for position, (element, origins) in enumerate(kept, start + 1):
-            yield Step(element, position, origins)
+        count = self.count_in(state)
+        for element, origins in self.store.steps(self.below, run.in_epoch(0), count):
+            count += 1
+            yield Step(element, count, origins)
+
+    def _move(self, state: Any, move: Move) -> Any:
+        if not move.same_world:
+            raise other_ranks_error(self.verb)
+        return state
 
     def stages(self) -> list[Stage]:
-        identity = ["cache", *self.shares]
-        return [*self.below.stages(), Stage(f"kept {self.store.words()}", identity), *self.arranged]
+        return [*self.below.stages(), Stage(f"kept {self.store.words()}", ["cache"])]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -16,44 +15,29 @@ from tfreel import _core, markup
 from tfreel.columns.arrow_stream import arrow_reader
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
-from tfreel.columns.plan import no_such_feature
 from tfreel.dataset.arguments import plain, require_callable, whole, whole_or_none
-from tfreel.dataset.cache import Cached, store_for
+from tfreel.dataset.batch import batches, unbatched
+from tfreel.dataset.cache import Cache, store_for
 from tfreel.dataset.collate import Pad, gather, rows_of
-from tfreel.dataset.concat import Joined, Mixed, Zipped, join_stage
-from tfreel.dataset.example_source import Elements
+from tfreel.dataset.concat import concatenated
+from tfreel.dataset.example_source import ExampleSource
 from tfreel.dataset.group_by import groups_of, numbers_of, rows_with
 from tfreel.dataset.iterator import DatasetIterator
-from tfreel.dataset.map import Mapped, OnError, RowByRow
-from tfreel.dataset.mix import InTurn, Mixture
-from tfreel.dataset.node import Node
-from tfreel.dataset.order import Chosen, Frozen, Natural, Part, Shuffled, Weighted
+from tfreel.dataset.map import Map, OnError, RowByRow
+from tfreel.dataset.mix import mixed_nodes
+from tfreel.dataset.node import Node, Reorder, reordered
+from tfreel.dataset.order import Chosen, Frozen, Natural, Part
 from tfreel.dataset.plan import Stage, digest
-from tfreel.dataset.push_order import (
-    Reorder,
-    balanced,
-    in_turn,
-    reordered,
-    repeated,
-    together,
-)
+from tfreel.dataset.repeat import repeated
 from tfreel.dataset.resolve_features import asked_of, is_pipe, told
-from tfreel.dataset.rows import Batches, Rows, View
-from tfreel.dataset.shard import Share
-from tfreel.dataset.shuffle import Laned, Windowed
-from tfreel.dataset.shuffle_buffer import Stirred
-from tfreel.dataset.split import parts_of, positions_in
-from tfreel.dataset.stream import STREAM, Source, Streamed
-from tfreel.dataset.take import (
-    Again,
-    Enumerated,
-    Filtered,
-    Gathered,
-    Limited,
-    Prefetched,
-    Unbatched,
-    Uneven,
-)
+from tfreel.dataset.rows import Rows
+from tfreel.dataset.sample import WeightedOrder, balanced
+from tfreel.dataset.shard import ShardSpec, Uneven, shard_elements
+from tfreel.dataset.shuffle import Laned, Shuffled, Windowed
+from tfreel.dataset.shuffle_buffer import BufferShuffle
+from tfreel.dataset.split import in_turn, positions_in, split_orders
+from tfreel.dataset.stream import STREAM, Stream, StreamSource
+from tfreel.dataset.take import Enumerate, Filter, Limit, Prefetch, Zip
 from tfreel.dataset.to_arrow import capsule_of_elements, field_of_elements
 from tfreel.errors import TfreelError
 from tfreel.index.access import Records
@@ -131,13 +115,13 @@ class Dataset:
             if given is None and not raw and is_pipe(paths):
                 raise ValueError("a pipe cannot be looked at twice: give the features, or raw=True")
             asked = asked_of(paths, given, columns, on_corrupt, raw=raw)
-            self._node = Streamed(Source(paths, *asked, verify, on_corrupt, count, once=is_pipe(paths)))
+            self._node = Stream(StreamSource(paths, *asked, verify, on_corrupt, count, once=is_pipe(paths)))
             return
         records = Records(paths, threads=threads, on_corrupt=on_corrupt)
         if folder is not None and on_corrupt == "raise":
             folder.check_count(len(records), split)
         asked = asked_of(paths, given, columns, on_corrupt, raw=raw)
-        elements = Elements(records, *asked, count, inferred=given is None)
+        elements = ExampleSource(records, *asked, count, inferred=given is None)
         self._node = Rows(elements, Natural(len(records)))
 
     def _of(self, node: Node) -> Self:
@@ -149,17 +133,11 @@ class Dataset:
     @property
     def features(self) -> Features | None:
         """What is read of each record; None where records are given as bytes, or come from many datasets."""
-        node: Any = self._node
-        while not isinstance(node, (Rows, Streamed)):
-            node = getattr(node, "below", None) or getattr(node, "rows", None)
-            if node is None:
-                return None
-        source = node.elements if isinstance(node, Rows) else node.source
-        return None if source.features is None else {**source.features, **source.sequence_features}
+        return self._node.features
 
     def __len__(self) -> int:
         if self._node.size is None:
-            why = self._node.lost_by or "repeat() without an end"
+            why = self._node.unindexable_reason or "repeat() without an end"
             raise TypeError(f"the dataset has no length, because of {why}")
         return self._node.size
 
@@ -181,11 +159,11 @@ class Dataset:
         return self._node.get(positions_in(len(self), indices), self._epoch)
 
     def _require_positions(self, what: str) -> None:
-        lost_by = self._node.lost_by
-        if lost_by is not None:
-            advice = "open files without stream=True" if lost_by == STREAM else "do it before that stage"
+        reason = self._node.unindexable_reason
+        if reason is not None:
+            advice = "open files without stream=True" if reason == STREAM else "do it before that stage"
             raise TypeError(
-                f"{what}, the dataset must know its positions, which {lost_by} took away; {advice}"
+                f"{what}, the dataset must know its positions, which {reason} took away; {advice}"
             )
 
     def _reordered(self, reorder: Reorder, stage: Stage, *, still: bool = False) -> Self:
@@ -221,10 +199,10 @@ class Dataset:
         if lanes is not None and window is None:
             raise ValueError("lanes are of a shuffle with a window")
         if buffer is not None:
-            return self._of(Stirred(self._node, seed, buffer))
-        if (lost_by := self._node.lost_by) is not None:
-            instead = "open files without stream=True" if lost_by == STREAM else "shuffle before that"
-            raise TypeError(f"{lost_by} took away the positions; {instead}, or use buffer=")
+            return self._of(BufferShuffle(self._node, seed, buffer))
+        if (reason := self._node.unindexable_reason) is not None:
+            instead = "open files without stream=True" if reason == STREAM else "shuffle before that"
+            raise TypeError(f"{reason} took away the positions; {instead}, or use buffer=")
         len(self)  # what has no end cannot be shuffled: repeat after that
         if window is None:
             stage = Stage(f"shuffled with seed {seed}", ["shuffle", seed])
@@ -309,7 +287,7 @@ class Dataset:
         self, fractions: Sequence[float], seed: int | None, by: str | None, stratify: str | None
     ) -> list[Reorder]:
         self._require_positions("to split it")
-        return parts_of(self._node, len(self), fractions, seed=seed, by=by, stratify=stratify)
+        return split_orders(self._node, len(self), fractions, seed=seed, by=by, stratify=stratify)
 
     def sample(
         self,
@@ -350,10 +328,10 @@ class Dataset:
         array = np.asarray(given, np.float64)
         stage = Stage(f"{count:,} drawn by weight with seed {seed}", ["weights", seed, count, digest(array)])
         return self._reordered(
-            lambda order: Weighted.of(Frozen(order), array, seed, count), stage, still=True
+            lambda order: WeightedOrder.of(Frozen(order), array, seed, count), stage, still=True
         )
 
-    def shard(self, index: int, count: int, *, uneven: Uneven = "keep") -> Self:
+    def shard(self, index: int, count: int, *, uneven: Uneven | None = None) -> Self:
         """What falls to one of several ranks or workers: every `count`-th element.
 
         A state that one rank saves is good for all of them, and for any other number of ranks: what is left
@@ -365,15 +343,14 @@ class Dataset:
             uneven: What to do where they do not come out even: ``"keep"`` lets some have one more, ``"drop"``
                 leaves out the rest, ``"pad"`` fills up with elements from the front.
         """
-        share = Share(whole("index", index), whole("count", count, 1), uneven)
-        self._require_positions("to share it out")
-        return self._of(share.of_elements(self._node))
+        spec = ShardSpec(whole("index", index), whole("count", count, 1), uneven)
+        return self._of(shard_elements(self._node, spec))
 
     def take(self, count: int) -> Self:
         """The first `count` elements."""
         count = whole("count", count, 0, hint="without take, all elements come")
-        if self._node.lost_by is not None:
-            return self._of(Limited(self._node, 0, count))
+        if self._node.unindexable_reason is not None:
+            return self._of(Limit(self._node, 0, count))
         size = self._node.size
         kept = count if size is None else min(count, size)
         return self._reordered(
@@ -383,8 +360,8 @@ class Dataset:
     def skip(self, count: int) -> Self:
         """All but the first `count` elements."""
         count = whole("count", count, 0)
-        if self._node.lost_by is not None:
-            return self._of(Limited(self._node, count, None))
+        if self._node.unindexable_reason is not None:
+            return self._of(Limit(self._node, count, None))
         size = self._node.size
         left = None if size is None else max(0, size - count)
         stage = Stage(f"without the first {count:,}", ["skip", count])
@@ -406,13 +383,11 @@ class Dataset:
 
     def concat(self, *others: Dataset) -> Self:
         """This dataset, then the others."""
-        nodes = [self._node, *(dataset_of(other)._node for other in others)]
-        deal = InTurn(tuple(node.size for node in nodes))
-        return self._of(together(nodes, deal, join_stage(len(nodes))) or Joined(tuple(nodes)))
+        return self._of(concatenated([self._node, *(dataset_of(other)._node for other in others)]))
 
     def zip(self, *others: Dataset) -> Self:
         """Tuples of an element of this dataset and one of each other; as many as the shortest has."""
-        return self._of(Zipped((self._node, *(dataset_of(other)._node for other in others))))
+        return self._of(Zip((self._node, *(dataset_of(other)._node for other in others))))
 
     @staticmethod
     def mix(datasets: Sequence[Dataset], weights: Sequence[float] | None = None, *, seed: int) -> Dataset:
@@ -436,12 +411,7 @@ class Dataset:
         if not datasets:
             raise ValueError("there is nothing to mix")
         nodes = [dataset_of(dataset)._node for dataset in datasets]
-        shares = [1.0] * len(nodes) if weights is None else list(weights)
-        seed = whole("seed", seed)
-        deal = Mixture.of(tuple(None if node.lost_by else node.size for node in nodes), shares, seed)
-        words = f"{len(nodes)} datasets, mixed {':'.join(f'{share:g}' for share in shares)} with seed {seed}"
-        stage = Stage(words, ["mix", [*map(plain, shares)], seed])
-        return datasets[0]._of(together(nodes, deal, stage) or Mixed(tuple(nodes), deal, stage))
+        return datasets[0]._of(mixed_nodes(nodes, weights, whole("seed", seed)))
 
     def batch(self, size: int, *, drop_remainder: bool = False, pad: Pad = None) -> Self:
         """Batches of `size` elements, as columns. Records are read, checked and parsed in one go for each.
@@ -456,22 +426,11 @@ class Dataset:
                 batch: with this number, and strings with empty ones; or by name, for some columns only.
         """
         size = whole("size", size, 1)
-        node = self._node
-        read = self.features if isinstance(node, (Rows, Streamed)) else None  # functions may make others
-        if isinstance(pad, Mapping) and read and (unknown := set(pad) - set(read)):
-            raise ValueError(no_such_feature(min(unknown), read))
-        if isinstance(node, Rows):
-            return self._of(Batches(node, size, drop_remainder, pad))
-        if isinstance(node, Streamed) and node.batch_size is None:
-            return self._of(replace(node, batch_size=size, drop_remainder=drop_remainder, pad=pad))
-        return self._of(Gathered(node, size, drop_remainder, pad))
+        return self._of(batches(self._node, size, pad, drop_remainder=drop_remainder))
 
     def unbatch(self) -> Self:
         """The elements of batches, one by one."""
-        node = self._node
-        if isinstance(node, Batches) and not node.drop_remainder and node.pad is None:
-            return self._of(node.rows)
-        return self._of(Unbatched(node))
+        return self._of(unbatched(self._node))
 
     def map(
         self,
@@ -501,24 +460,18 @@ class Dataset:
         workers = whole("workers", workers, 0)
         if on_error not in ("raise", "skip"):
             raise ValueError(f'on_error must be "raise" or "skip", not {on_error!r}')
-        if not batched and self._in_batches():
+        if not batched and self._node.batched:
             function = RowByRow(function, on_error)
-        return self._of(Mapped(self._node, function, workers, processes, ordered, on_error))
-
-    def _in_batches(self) -> bool:
-        node: Any = self._node
-        while isinstance(node, (View, Mapped, Filtered, Limited, Again, Prefetched, Stirred, Cached)):
-            node = node.below
-        return isinstance(node, (Batches, Gathered)) or (isinstance(node, Streamed) and bool(node.batch_size))
+        return self._of(Map(self._node, function, workers, processes, ordered, on_error))
 
     def filter(self, keep: Callable[[Any], Any]) -> Self:
         """The elements for which `keep` is true. Positions and length are lost."""
         require_callable("keep", keep)
-        return self._of(Filtered(self._node, keep))
+        return self._of(Filter(self._node, keep))
 
     def enumerate(self, start: int = 0) -> Self:
         """Pairs of a number and an element."""
-        return self._of(Enumerated(self._node, whole("start", start)))
+        return self._of(Enumerate(self._node, whole("start", start)))
 
     def cache(self, directory: PathLike | None = None) -> Self:
         """The same elements, kept when they are first made: what lies below is done only once.
@@ -530,11 +483,11 @@ class Dataset:
                 by; in memory if not given. It can hold rows, batches and whatever is made of arrays, numbers,
                 strings, dicts, lists and tuples.
         """
-        return self._of(Cached(self._node, store_for(self._node, directory)))
+        return self._of(Cache(self._node, store_for(self._node, directory)))
 
     def prefetch(self, depth: int = 2) -> Self:
         """The same elements, made in a thread of their own up to `depth` ahead."""
-        return self._of(Prefetched(self._node, whole("depth", depth, 1)))
+        return self._of(Prefetch(self._node, whole("depth", depth, 1)))
 
     def load(self) -> Any:
         """All elements in memory, as one batch of columns.
@@ -544,14 +497,12 @@ class Dataset:
             >>> tfreel.Dataset("numbers.tfrecord").filter(lambda row: row["x"] % 3 == 0).load()["x"]
             array([0, 3, 6, 9])
         """
-        node = self._node
-        if isinstance(node, Batches) and not node.drop_remainder and node.pad is None:
-            node = node.rows
-        if isinstance(node, Rows):
-            indices = node.order.at(np.arange(len(self._of(node)), dtype=np.uint64), self._epoch)
-            return node.elements.batch(indices)
+        source = self._node.source_rows
+        if source is not None:
+            indices = source.order.at(np.arange(len(self._of(source)), dtype=np.uint64), self._epoch)
+            return source.elements.batch(indices)
         elements: Iterable[Any] = self
-        if self._in_batches():
+        if self._node.batched:
             elements = (row for batch in self for row in rows_of(batch))
         rows = list(elements)
         return gather(rows) if rows else Batch({}, 0)
@@ -588,11 +539,11 @@ class Dataset:
 
     def _first_rows(self) -> str:
         """The first records, if nobody's functions have to be called for them."""
-        node = self._node.rows if isinstance(self._node, Batches) else self._node
-        if not isinstance(node, Rows) or not node.size:
+        rows = self._node.source_rows
+        if rows is None or not rows.size:
             return ""
-        positions = np.arange(min(markup.MOST_ROWS, node.size), dtype=np.uint64)
-        return markup.Cells().row_table(node.get(positions, self._epoch))
+        positions = np.arange(min(markup.MOST_ROWS, rows.size), dtype=np.uint64)
+        return markup.Cells().row_table(rows.get(positions, self._epoch))
 
 
 def dataset_of(value: Any) -> Dataset:

@@ -30,7 +30,7 @@ _FAR_BATCHES_AHEAD = 256  # that are known of; how many are fetched depends on t
 
 
 @dataclass(frozen=True, slots=True)
-class Elements:
+class ExampleSource:
     """The records of some files, and how each becomes an element.
 
     Attributes:
@@ -49,7 +49,7 @@ class Elements:
     inferred: bool = False
     padded: bool = True
 
-    def one_by_one(self) -> Elements:
+    def one_by_one(self) -> ExampleSource:
         """The same for rows, which must not depend on what is read with them."""
         return replace(self, padded=False)
 
@@ -130,7 +130,12 @@ class Elements:
             relocate(error, *self.records.place(int(indices[error.record or 0])))
             raise
 
-    def alike(self, other: Elements) -> bool:
+    @property
+    def all_features(self) -> Features | None:
+        """What is read of a record and of its feature lists; None for the bytes as they are."""
+        return None if self.features is None else {**self.features, **self.sequence_features}
+
+    def alike(self, other: ExampleSource) -> bool:
         """Whether the same is made of each record, so that records of both can share a batch."""
         return repr((self.features, self.sequence_features)) == repr(
             (other.features, other.sequence_features)

@@ -46,9 +46,10 @@ def rows_with(what: str, node: Node) -> Rows:
     Raises:
         TypeError: The stage has other elements.
     """
-    if not isinstance(node, Rows):
+    rows = None if node.batched else node.source_rows
+    if rows is None:
         raise TypeError(f"{what}= reads a feature of the records: use it before batch, map and the like")
-    return node
+    return rows
 
 
 def groups_of(rows: Rows, feature: str) -> Groups:

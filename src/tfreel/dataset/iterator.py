@@ -6,14 +6,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tfreel.dataset.node import DatasetReport, Node, Run, Step, settled
-from tfreel.dataset.plan import difference, signature
-from tfreel.errors import StateError
-from tfreel.states import check_seal, require_counts, sealed
+from tfreel.dataset.node import DatasetReport, Node, Run, Step
+from tfreel.dataset.state import resolve_state, restored, saved
 from tfreel.threads import renew_after_fork
-
-_FORMAT = "tfreel-dataset"
-_VERSION = 1
 
 
 class DatasetIterator(Iterator[Any]):
@@ -51,8 +46,8 @@ class DatasetIterator(Iterator[Any]):
 
     def _next(self) -> Any:
         if self._steps is None:
-            self._state = settled(self._state)
-            self._steps = iter(self._node.run(Run(self._epoch, self.report), self._state))
+            self._state = resolve_state(self._state)
+            self._steps = iter(self._node.steps(Run(self._epoch, self.report), self._state))
         try:
             step = next(self._steps)
         except StopIteration:
@@ -66,7 +61,7 @@ class DatasetIterator(Iterator[Any]):
     def state_dict(self) -> dict[str, Any]:
         """Where it stands, as a small dict that JSON can hold."""
         with self._lock:
-            self._state = settled(self._state)
+            self._state = resolve_state(self._state)
             return saved(self._node, self._epoch, self._state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -81,7 +76,7 @@ class DatasetIterator(Iterator[Any]):
     def __getstate__(self) -> dict[str, Any]:
         """Where it stands: a copy, in another process too, goes on from there."""
         with self._lock:
-            at = self._epoch, settled(self._state)
+            at = self._epoch, resolve_state(self._state)
             return {"report": self.report.portable(), "node": self._node, "at": at}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -93,24 +88,4 @@ class DatasetIterator(Iterator[Any]):
     def close(self) -> None:
         """Ends the threads that read ahead. Another element begins them anew."""
         with self._lock:
-            self._go_to(self._epoch, settled(self._state))
-
-
-def saved(node: Node, epoch: int, state: Any) -> dict[str, Any]:
-    """The state of a run through a plan, as it is kept."""
-    plan = signature(node.stages())
-    return sealed({"format": _FORMAT, "version": _VERSION, "plan": plan, "epoch": epoch, "state": state})
-
-
-def restored(node: Node, state: dict[str, Any]) -> tuple[int, Any]:
-    """The epoch and the state that were saved.
-
-    Raises:
-        StateError: They are damaged, or of another plan or other data.
-    """
-    check_seal(state, form=_FORMAT, version=_VERSION, owner="dataset")
-    require_counts(state, "epoch")
-    other = difference(state.get("plan"), signature(node.stages()))
-    if other is not None:
-        raise StateError(other)
-    return state["epoch"], state.get("state")
+            self._go_to(self._epoch, resolve_state(self._state))

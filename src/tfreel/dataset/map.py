@@ -12,20 +12,18 @@ from tfreel.columns.batch import Batch
 from tfreel.dataset.collate import gather, rows_of
 from tfreel.dataset.functions import name_of
 from tfreel.dataset.node import (
-    Above,
-    Node,
     Origins,
     Run,
     Step,
+    UnaryNode,
     first_of,
     note_origins,
     origins_of_rows,
-    parts_of,
     portable,
 )
-from tfreel.dataset.order import Positions
+from tfreel.dataset.order import other_ranks_error
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.take import Gathered
+from tfreel.dataset.state import Move, parts_of
 from tfreel.dataset.workers import Pool, Task, pool
 from tfreel.errors import blame_row, blamed_row
 
@@ -85,17 +83,8 @@ class Survivors:
         return Survivors, (self.batch, self.rows, failures)
 
 
-def _rows_stay(node: Node) -> bool:
-    """Whether rows are still where they were when the batch was made: functions may move them."""
-    while isinstance(node, Above) and not isinstance(node, Gathered):
-        if isinstance(node, Mapped) and not getattr(node.function, "keeps_rows", False):
-            return False
-        node = node.below
-    return True
-
-
 @dataclass(frozen=True, slots=True)
-class Mapped(Above):
+class Map(UnaryNode):
     """What a function makes of each element."""
 
     function: Callable[[Any], Any]
@@ -104,17 +93,39 @@ class Mapped(Above):
     ordered: bool = True
     on_error: OnError = "raise"
 
+    passes_order = True
+    shards_below = True
+
     @property
     def size(self) -> int | None:
-        return None if self.on_error == "skip" else self.below.size
+        return None if self.drops_elements else self.below.size
 
     @property
-    def lost_by(self) -> str | None:
-        mine = f"map({name_of(self.function)}, on_error='skip')" if self.on_error == "skip" else None
-        return self.below.lost_by or mine
+    def drops_elements(self) -> bool:
+        return self.on_error == "skip"
 
-    def get(self, positions: Positions, epoch: int) -> list[Any]:
-        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
+    @property
+    def keeps_count(self) -> bool:
+        return not self.drops_elements
+
+    @property
+    def unindexable_reason(self) -> str | None:
+        mine = f"map({name_of(self.function)}, ordered=False)" if self._unordered else None
+        if self.drops_elements:
+            mine = f"map({name_of(self.function)}, on_error='skip')"
+        return self.below.unindexable_reason or mine
+
+    @property
+    def _unordered(self) -> bool:
+        return bool(self.workers) and not self.ordered
+
+    @property
+    def keeps_rows(self) -> bool:
+        return self.below.keeps_rows and bool(getattr(self.function, "keeps_rows", False))
+
+    @property
+    def verb(self) -> str:
+        return self._name
 
     def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
         for element, origins in self.below.visit(positions, epoch):
@@ -126,12 +137,12 @@ class Mapped(Above):
             yield made, origins
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        if self.workers and not self.ordered:
+        if self._unordered:
             return self._as_they_come(run, state)
         return self._in_order(run, state)
 
     def _in_order(self, run: Run, state: Any) -> Iterator[Step]:
-        steps = self.below.run(run, state)
+        steps = self.below.steps(run, state)
         if not self.workers or not run.ahead:
             for step in steps:
                 yield from self._finish(run, Task(step, partial(self.function, step.element)))
@@ -148,9 +159,9 @@ class Mapped(Above):
         def calls() -> Iterator[tuple[tuple[Step, Any], Any]]:
             nonlocal last
             for before in waiting:
-                step = first_of(self.below.run(run.for_one(), before))
+                step = first_of(self.below.steps(run.for_one(), before))
                 yield (step, before), step.element
-            for step in self.below.run(run, last):
+            for step in self.below.steps(run, last):
                 before, last = last, step.state
                 yield (step, before), step.element
 
@@ -191,9 +202,17 @@ class Mapped(Above):
             )
             yield step._replace(element=survivors.batch, origins=origins)
 
+    def _ends_even(self, state: Any) -> bool:
+        return not self._unordered and super(Map, self)._ends_even(state)
+
+    def _move(self, state: Any, move: Move) -> Any:
+        if self.drops_elements or self._unordered:
+            raise other_ranks_error(self.unindexable_reason or self.verb)
+        return self.below.moved(state, move)
+
     def _culprits(self, row: int | None, element: Any, origins: Origins) -> Origins:
         """The records that made an error: one of them, if it came from one row of a batch."""
-        if row is None or not isinstance(element, Batch) or not _rows_stay(self.below):
+        if row is None or not isinstance(element, Batch) or not self.below.keeps_rows:
             return origins
         return origins_of_rows(origins, [row], element.num_rows)
 

@@ -9,24 +9,45 @@ from __future__ import annotations
 import copy
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from itertools import chain, islice, pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from tfreel.dataset.example_source import Elements
-from tfreel.dataset.order import Positions
+from tfreel.columns.parse import Features
+from tfreel.dataset.collate import Pad
+from tfreel.dataset.example_source import ExampleSource
+from tfreel.dataset.order import (
+    Batching,
+    Counts,
+    Natural,
+    Order,
+    Positions,
+    Rank,
+    Rest,
+    even_count,
+    other_ranks_error,
+    position_in,
+)
 from tfreel.dataset.plan import Stage
+from tfreel.dataset.state import Move, parts_of
 from tfreel.errors import StateError
 from tfreel.records.report import Fault
 from tfreel.storage.paths import display
+
+if TYPE_CHECKING:
+    from tfreel.dataset.rows import Rows
+
+Reorder: TypeAlias = Callable[[Order], Order]
+Bytes: TypeAlias = Literal["bytes"]  # instead of features, where records are given as they are
 
 
 class Origin(NamedTuple):
     """The records that an element was made of."""
 
-    elements: Elements
+    elements: ExampleSource
     records: Positions | int
 
     def first(self) -> tuple[str, int, int]:
@@ -66,24 +87,13 @@ class Step(NamedTuple):
     Attributes:
         element: The element.
         state: What `Node.run` needs to go on behind it, as JSON. Parts of it may be functions that give it,
-            at any time: `settled` calls them.
+            at any time: `resolve_state` calls them.
         origins: Where it comes from.
     """
 
     element: Any
     state: Any
     origins: Origins
-
-
-def settled(state: Any) -> Any:
-    """The state without functions."""
-    if callable(state):
-        return settled(state())
-    if isinstance(state, list):
-        return [settled(item) for item in state]
-    if isinstance(state, dict):
-        return {key: settled(value) for key, value in state.items()}
-    return state
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +125,6 @@ def portable(error: Exception) -> Exception:
 
 
 _MOST_TOLD = 100
-_LONGEST_PART = 100  # of a state, in a message
 
 
 @dataclass(slots=True)
@@ -124,12 +133,14 @@ class DatasetReport:
 
     Attributes:
         skipped: How many elements, or rows of batches, because a function failed on them.
+        repeated: How many elements came once more, so that all ranks have as many; counted at the end.
         examples: The first hundred of them.
         faults: The damage in files that was passed over, by ``on_corrupt``. What is read by position is
             looked at when it is opened, a stream as it is read.
     """
 
     skipped: int = 0
+    repeated: int = 0
     examples: list[Skipped] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     _known: set[Fault] = field(default_factory=set, repr=False, compare=False)
@@ -177,7 +188,12 @@ class Run:
 
 
 class Node(ABC):
-    """One stage, with all that lies below it."""
+    """One stage, with all that lies below it, and what everybody else has to know of it.
+
+    Whoever writes a stage says in it: how many elements it gives, whether they are batches, which stage took
+    away their positions, and what of an order, a shard or a state may pass through it to what lies below.
+    Nobody asks what class a stage is.
+    """
 
     __slots__ = ()
 
@@ -188,12 +204,11 @@ class Node(ABC):
             """The number of elements; None if there is no end, or nobody can tell."""
 
         @property
-        def lost_by(self) -> str | None:
-            """The stage that took away positions; None if elements can be asked for by them."""
+        def unindexable_reason(self) -> str | None:
+            """The stage that took away positions; None if elements can be asked for by them.
 
-        @property
-        def shares(self) -> tuple[int, ...]:
-            """Among how many ranks the elements have been shared out, if they were."""
+            Stages with positions have states that are counts: how many elements have been given.
+            """
 
     @abstractmethod
     def run(self, run: Run, state: Any) -> Iterator[Step]:
@@ -203,64 +218,374 @@ class Node(ABC):
     def stages(self) -> list[Stage]:
         """What it does: a line for each stage, the lowest first."""
 
-    def faults(self) -> Iterable[Fault]:
-        """The damage that is known before anything is read, and passed over."""
+    # What it is made of.
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The stages right below it."""
         return ()
 
-    def get(self, positions: Positions, epoch: int) -> list[Any]:  # noqa: ARG002
-        """The elements at these positions, unless they are lost."""
-        raise TypeError(f"elements cannot be asked for by position after {self.lost_by}")
+    def with_children(self, children: Sequence[Node]) -> Node:  # noqa: ARG002
+        """The same above others."""
+        return self
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+    def faults(self) -> Iterable[Fault]:
+        """The damage that is known before anything is read, and passed over."""
+        return (fault for child in self.children for fault in child.faults())
+
+    # What its elements are.
+
+    @property
+    def batched(self) -> bool:
+        """Whether its elements are batches of rows."""
+        return all(child.batched for child in self.children)
+
+    @property
+    def features(self) -> Features | None:
+        """What is read of each record; None for bytes, and for records of several sources."""
+        return self.children[0].features if len(self.children) == 1 else None
+
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        """What each element holds, where that is just what was read; None if nobody can tell."""
+        return None
+
+    @property
+    def source_rows(self) -> Rows | None:
+        """Its elements one by one, or those of its batches, if they are records and nothing else."""
+        return None
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether rows are still where they were when the batch was made: functions may move them."""
+        return True
+
+    @property
+    def reads_once(self) -> bool:
+        """Whether it can be gone through only once, as a pipe."""
+        return any(child.reads_once for child in self.children)
+
+    @property
+    def drops_elements(self) -> bool:
+        """Whether nobody can tell how many of the elements below are in what it gives."""
+        return False
+
+    @property
+    def restarts_dearly(self) -> bool:
+        """Whether to begin in the middle costs more than to go on from an element before."""
+        return any(child.restarts_dearly for child in self.children)
+
+    # Elements by position.
+
+    def get(self, positions: Positions, epoch: int) -> list[Any]:
+        """The elements at these positions, unless they are lost."""
+        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
+
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:  # noqa: ARG002
         """The elements at these positions, one after the other."""
-        for position in positions:
-            yield self.get(np.array([position], np.uint64), epoch)[0], ()
+        raise TypeError(f"elements cannot be asked for by position after {self.unindexable_reason}")
+
+    # What is done to it.
+
+    @property
+    def passes_order(self) -> bool:
+        """Whether to change the order of its elements is to change that of the stage below."""
+        return False
+
+    @property
+    def shards_below(self) -> bool:
+        """Whether ranks can share what is below it: of a part it gives a part of what it gives of all."""
+        return False
+
+    @property
+    def keeps_count(self) -> bool:
+        """Whether it gives an element for each of the stage below, whatever it is."""
+        return False
+
+    def push_order(self, reorder: Reorder, stage: Stage, *, still: bool) -> Node | None:  # noqa: ARG002
+        """The same in another order, if the stage has an order of its own; see `reordered`."""
+        return None
+
+    def batch(self, size: int, pad: Pad, *, drop_remainder: bool) -> Node | None:  # noqa: ARG002
+        """Its elements in batches, if it makes them itself; see `batches`."""
+        return None
+
+    def without_remainder(self) -> Node | None:
+        """The same without batches that are smaller than the others, if it makes batches itself."""
+        return None
+
+    def under_batch(self, size: int, *, drop_remainder: bool) -> Node:
+        """The same behind a shard() that is told of the batches, so that all ranks get as many."""
+        if not self.keeps_count:
+            return self
+        return self.with_children(
+            [child.under_batch(size, drop_remainder=drop_remainder) for child in self.children]
+        )
+
+    def batching(self, size: int) -> Batching | None:
+        """Where batches of that size begin and end, if a shard() decides it."""
+        return self.children[0].batching(size) if self.keeps_count else None
+
+    # Ranks.
+
+    @property
+    def shards(self) -> tuple[Rank, ...]:
+        """The ranks whose part it is, for each shard() in it."""
+        return tuple(rank for child in self.children for rank in child.shards)
+
+    def at_rank(self, index: int, count: int) -> Node:
+        """The same for another rank, or for one of another number of them."""
+        return self.with_children([child.at_rank(index, count) for child in self.children])
+
+    @property
+    def verb(self) -> str:
+        """What it is to users, where it stands behind shard() and has to be refused."""
+        return self.stages()[-1].words
+
+    def ends_even(self, state: Any) -> bool:
+        """Whether all ranks had as many elements in a run that ended behind this state."""
+        if not self.shards:
+            return True
+        if self.unindexable_reason is None:
+            return len({self.at_rank(rank, self.shards[0][1]).size for rank in range(self.shards[0][1])}) == 1
+        return self._ends_even(state)
+
+    def _ends_even(self, state: Any) -> bool:  # noqa: ARG002
+        return False
+
+    # States.
+
+    def steps(self, run: Run, state: Any) -> Iterator[Step]:
+        """What `run` gives, also from a state that came from other ranks."""
+        if type(state) is list and self.unindexable_reason is None:
+            return self._steps_of_rest(run, state)
+        return self.run(run, state)
+
+    def _steps_of_rest(self, run: Run, state: list[Any]) -> Iterator[Step]:
+        taken, count = parts_of(state, [None, 0])
+        for step in self.remaining(taken).run(run, count):
+            yield step._replace(state=[taken, step.state])
+
+    def count_in(self, state: Any) -> int:
+        """How many elements have been given, by the state of a stage with positions.
+
+        Raises:
+            StateError: There are not so many.
+        """
+        return position_in(self.size, state)
+
+    def moved(self, state: Any, move: Move) -> Any:
+        """A state that another rank saved when all had handed out as many elements, for this one.
+
+        Raises:
+            StateError: A stage forbids it; the error names it.
+        """
+        if state is None or not self.shards:
+            return state
+        if self.unindexable_reason is not None:
+            return self._move(state, move)
+        if move.same_world:
+            return state
+        world = move.saver[1]
+        there = self.at_rank(0, world)
+        if type(state) is list:
+            taken, state = parts_of(state, [None, 0])
+            there = there.remaining(taken)
+        sizes = [there.at_rank(rank, world).size for rank in range(world)]
+        count = there.count_in(state)
+        return [there.taken(np.array([count if n is None else min(count, n) for n in sizes], np.int64)), 0]
+
+    def _move(self, state: Any, move: Move) -> Any:  # noqa: ARG002
+        raise other_ranks_error(self.verb)
+
+    def taken(self, counts: Counts) -> Any:
+        """What the ranks of a world have taken together, as JSON that holds for any number of ranks.
+
+        Args:
+            counts: How many elements each has had, from the first on.
+
+        Raises:
+            StateError: What is left is not what another number of ranks would begin with.
+        """
+        return self._taken(counts) if self.shards else even_count(counts)
+
+    def _taken(self, counts: Counts) -> Any:  # noqa: ARG002
+        raise other_ranks_error(self.verb)
+
+    def remaining(self, taken: Any) -> Node:
+        """What is left of it.
+
+        Raises:
+            StateError: There is no such place.
+        """
+        return self._remaining(taken) if self.shards else self.rest(taken)
+
+    def _remaining(self, taken: Any) -> Node:  # noqa: ARG002
+        raise other_ranks_error(self.verb)
+
+    def rest(self, state: Any) -> Node:
+        """What is left behind a state of a stage with positions, as a plan."""
+        if type(state) is list:
+            taken, state = parts_of(state, [None, 0])
+            return self.remaining(taken).rest(state)
+        start = self.count_in(state)
+        return reordered(self, lambda order: Rest(order, start), _NO_STAGE) if start else self
 
 
 @dataclass(frozen=True, slots=True)
-class Above(Node):
-    """A stage above one other, with as many elements."""
+class UnaryNode(Node):
+    """A stage above one other."""
 
     below: Node
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.below,)
+
+    def with_children(self, children: Sequence[Node]) -> Self:
+        (below,) = children
+        return replace(self, below=below)
 
     @property
     def size(self) -> int | None:
         return self.below.size
 
     @property
-    def lost_by(self) -> str | None:
-        return self.below.lost_by
+    def unindexable_reason(self) -> str | None:
+        return self.below.unindexable_reason
+
+    def _ends_even(self, state: Any) -> bool:
+        return self.keeps_count and self.below.ends_even(state)
+
+    def _taken(self, counts: Counts) -> Any:
+        return self.below.taken(counts) if self.keeps_count else super()._taken(counts)
+
+    def _remaining(self, taken: Any) -> Node:
+        if not self.keeps_count:
+            return super()._remaining(taken)
+        return self.with_children([self.below.remaining(taken)])
+
+
+_NO_STAGE = Stage("")  # which nobody sees
+
+
+def reordered(node: Node, reorder: Reorder, stage: Stage, *, still: bool = False) -> Node:
+    """The elements of a stage in another order.
+
+    Args:
+        node: The stage.
+        reorder: Makes the new order of the old one.
+        stage: What it is.
+        still: Whether the order is made of the one of the first epoch, because it picks elements out: then
+            what lies below it, such as batches of a shuffle, is the same in all epochs too.
+    """
+    if node.passes_order:
+        return node.with_children([reordered(child, reorder, stage, still=still) for child in node.children])
+    own = node.push_order(reorder, stage, still=still)
+    return own or View(node, reorder(Natural(node.size)), (stage,), still=still)
+
+
+ORDERED_AT_ONCE = 1024  # positions: few are ordered in as much time as one
+
+
+def chunks_of(order: Order, batching: Batching, epoch: int, first: int = 0) -> Iterator[Positions]:
+    """What lies below an order, in batches from the first one on."""
+    at_once = max(1, ORDERED_AT_ONCE // batching.size)
+    number, end = first, batching.count
+    while end is None or number < end:
+        stop = number + at_once if end is None else min(number + at_once, end)
+        bounds = batching.bounds(number, stop)
+        positions = order.at(np.arange(bounds[0], bounds[-1], dtype=np.uint64), epoch)
+        for begin, until in pairwise(bounds):
+            yield positions[begin - bounds[0] : until - bounds[0]]
+        number = stop
+
+
+@dataclass(frozen=True, slots=True)
+class View(Node):
+    """The elements of any stage in another order; `still`: those that it has in the first epoch."""
+
+    below: Node
+    order: Order
+    arranged: tuple[Stage, ...] = ()
+    still: bool = False
+    unindexable_reason = None
 
     @property
-    def shares(self) -> tuple[int, ...]:
-        return self.below.shares
+    def children(self) -> tuple[Node, ...]:
+        return (self.below,)
 
-    def faults(self) -> Iterable[Fault]:
-        return self.below.faults()
+    def with_children(self, children: Sequence[Node]) -> Node:
+        (below,) = children
+        return replace(self, below=below)
 
+    @property
+    def size(self) -> int | None:
+        return self.order.size
 
-def parts_of(state: Any, default: list[Any]) -> list[Any]:
-    """A state of so many parts, or the one to begin with."""
-    if state is None:
-        return default
-    if not isinstance(state, list) or len(state) != len(default):
-        raise StateError(f"the state says {_short(state)} where {len(default)} parts belong")
-    for part, first in zip(state, default, strict=True):
-        if first is not None and not _goes_on_from(part, first):
-            raise StateError(f"the state says {_short(part)} where something like {first!r} belongs")
-    return state
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.below.element_features
 
+    @property
+    def keeps_rows(self) -> bool:
+        return self.below.keeps_rows
 
-def _short(part: Any) -> str:
-    text = repr(part)
-    return text if len(text) <= _LONGEST_PART else f"{text[:_LONGEST_PART]}…"
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+        return self.below.visit(self._places(positions, epoch), self._below(epoch))
 
+    def _places(self, positions: Iterator[int], epoch: int) -> Iterator[int]:
+        while some := list(islice(positions, ORDERED_AT_ONCE)):
+            yield from self.order.at(np.array(some, np.uint64), epoch).tolist()
 
-def _goes_on_from(part: Any, first: Any) -> bool:
-    """Whether a part of a state can be what became of the one to begin with: a count, or a list."""
-    if type(part) is not type(first):
-        return False
-    return not isinstance(part, int) or min(first, 0) <= part < 1 << 63
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        count = self.count_in(state)
+        below = run.in_epoch(self._below(run.epoch))
+        if self.order.is_identity:
+            yield from self.below.steps(below, count)
+            return
+        positions = chain.from_iterable(
+            chunk.tolist()
+            for chunk in chunks_of(
+                self.order, Batching.of(self.size, 1, drop_remainder=False), run.epoch, count
+            )
+        )
+        for element, origins in self.below.visit(positions, below.epoch):
+            count += 1
+            yield Step(element, count, origins)
+        run.report.repeated += self.order.padding
+
+    def _below(self, epoch: int) -> int:
+        return 0 if self.still else epoch
+
+    def push_order(self, reorder: Reorder, stage: Stage, *, still: bool) -> Node:
+        order = reorder(self.order)
+        return replace(self, order=order, arranged=(*self.arranged, stage), still=self.still or still)
+
+    def under_batch(self, size: int, *, drop_remainder: bool) -> Node:
+        return replace(self, order=self.order.under_batch(size, drop_remainder=drop_remainder))
+
+    def batching(self, size: int) -> Batching | None:
+        return self.order.batching(size)
+
+    @property
+    def shards(self) -> tuple[Rank, ...]:
+        return (*self.below.shards, *self.order.shards)
+
+    def at_rank(self, index: int, count: int) -> Node:
+        below = self.below.at_rank(index, count)
+        return replace(self, below=below, order=self.order.at_rank(index, count))
+
+    def _taken(self, counts: Counts) -> Any:
+        if self.below.shards:
+            raise other_ranks_error(self.arranged[-1].words)
+        return self.order.taken(counts)
+
+    def _remaining(self, taken: Any) -> Node:
+        return replace(self, order=self.order.remaining(taken))
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), *self.arranged]
 
 
 def first_of(steps: Iterable[Step]) -> Step:

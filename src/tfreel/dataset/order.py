@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,48 @@ from tfreel import _core
 from tfreel.errors import StateError
 
 Positions: TypeAlias = npt.NDArray[np.uint64]
+Counts: TypeAlias = npt.NDArray[np.int64]  # how many elements each rank of a world has had
+Rank: TypeAlias = tuple[int, int]  # its index, and how many there are
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """Where batches begin and end among so many rows.
+
+    Attributes:
+        size: How many rows all have, but the last ones.
+        full: How many batches have so many; None without end.
+        tails: The sizes of the batches behind these.
+    """
+
+    size: int
+    full: int | None
+    tails: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, rows: int | None, size: int, *, drop_remainder: bool) -> Batching:
+        """All of one size; the last one smaller, or left out."""
+        if rows is None:
+            return cls(size, None)
+        full, rest = divmod(rows, size)
+        return cls(size, full, (rest,) if rest and not drop_remainder else ())
+
+    @property
+    def count(self) -> int | None:
+        """How many batches there are."""
+        return None if self.full is None else self.full + len(self.tails)
+
+    def bounds(self, first: int, stop: int) -> Sequence[int]:
+        """Where batches begin, from the first one on, and where the last one ends."""
+        if self.full is None or stop <= self.full:
+            return range(first * self.size, stop * self.size + 1, self.size)
+        return [self.start(number) for number in range(first, stop + 1)]
+
+    def start(self, number: int) -> int:
+        """The row where a batch begins; for the one behind the last, how many rows there are in batches."""
+        if self.full is None or number <= self.full:
+            return number * self.size
+        return self.full * self.size + sum(self.tails[: number - self.full])
 
 
 class Order(ABC):
@@ -30,11 +73,23 @@ class Order(ABC):
 
     __slots__ = ()
 
+    # What it is to users, where it stands behind shard() and has to be refused.
+    verb: ClassVar[str] = "another order"
+
     if TYPE_CHECKING:  # a field in some: dataclasses would take a property here for its default
 
         @property
         def size(self) -> int | None:
             """The number of positions; None if there is no end."""
+
+    @property
+    def children(self) -> tuple[Order, ...]:
+        """The orders that it is made of."""
+        return ()
+
+    def with_children(self, children: Sequence[Order]) -> Self:  # noqa: ARG002
+        """The same of others."""
+        return self
 
     @abstractmethod
     def at(self, positions: Positions, epoch: int) -> Positions:
@@ -44,19 +99,138 @@ class Order(ABC):
         """How many positions in a row have their records at a few places; 1 if no more than others have."""
         return 1
 
-    def mark(self, position: int) -> Any:
-        """Where a position lies, as JSON; the same for all who share this order out among them."""
-        return position
+    @property
+    def shards(self) -> tuple[Rank, ...]:
+        """The ranks whose part it is, for each shard() in it."""
+        return tuple(rank for child in self.children for rank in child.shards)
 
-    def onward(self, mark: Any) -> Order:
-        """What is left behind a mark.
+    def at_rank(self, index: int, count: int) -> Order:
+        """The same for another rank, or for one of another number of them."""
+        return self.with_children([child.at_rank(index, count) for child in self.children])
+
+    def under_batch(self, size: int, *, drop_remainder: bool) -> Order:  # noqa: ARG002
+        """The same behind a shard() that is told of the batches, so that all ranks get as many."""
+        return self
+
+    def batching(self, size: int) -> Batching | None:  # noqa: ARG002
+        """Where batches of that size begin and end, if a shard() decides it."""
+        return None
+
+    @property
+    def padding(self) -> int:
+        """How many positions have what came before, so that all ranks have as many."""
+        return 0
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether everything stays where it is."""
+        return False
+
+    def taken(self, counts: Counts) -> Any:
+        """What the ranks of a world have taken together, as JSON that holds for any number of ranks.
+
+        Args:
+            counts: How many positions each has had, from the first on.
+
+        Raises:
+            StateError: What is left is not what another number of ranks would begin with.
+        """
+        return self._taken(counts) if self.shards else even_count(counts)
+
+    def _taken(self, counts: Counts) -> Any:  # noqa: ARG002
+        raise other_ranks_error(self.verb)
+
+    def taken_of(self, high: int, holes: Positions) -> Any:
+        """The same as JSON: all positions up to one, but for some before it."""
+        return [high, holes.tolist()]
+
+    def remaining(self, taken: Any) -> Order:
+        """What is left of it.
 
         Raises:
             StateError: There is no such place.
         """
-        if type(mark) is not int or mark < 0 or (self.size is not None and mark > self.size):
-            raise StateError(f"the state stands at {mark!r}, and there are {self.size} elements")
-        return Rest(self, mark)
+        return self._remaining(taken) if self.shards else self.rest(taken)
+
+    def _remaining(self, taken: Any) -> Order:  # noqa: ARG002
+        raise other_ranks_error(self.verb)
+
+    def rest(self, start: Any) -> Order:
+        """What is left from a position on.
+
+        Raises:
+            StateError: There is no such position.
+        """
+        start = position_in(self.size, start)
+        return Rest(self, start) if start else self
+
+
+def other_ranks_error(verb: str, advice: str | None = None) -> StateError:
+    """The error for a state that only the ranks who saved such states can go on from."""
+    advice = advice or f"put shard() behind {verb}"
+    return StateError(
+        f"{verb} behind shard() gives every rank elements of its own, so this state is good only for the rank"
+        f" that saved it: {advice}, or save a state of each rank and keep their number"
+    )
+
+
+def even_count(counts: Counts) -> int:
+    """How many each rank has had of what all of them have alike.
+
+    Raises:
+        StateError: Some had more than others.
+    """
+    if len(counts) and int(counts.min()) != int(counts.max()):
+        raise other_ranks_error("what is not shared out", "share out all parts, evenly")
+    return int(counts[0])
+
+
+def position_in(size: int | None, value: Any) -> int:
+    """A position that a state says, or the one to begin with.
+
+    Raises:
+        StateError: There is no such position.
+    """
+    if value is None:
+        return 0
+    if type(value) is not int or not 0 <= value < 1 << 63 or (size is not None and value > size):
+        raise StateError(f"the state stands at {short(value)}, and there are {size} elements")
+    return value
+
+
+_LONGEST_PART = 100  # of a state, in a message
+
+
+def short(part: Any) -> str:
+    """A part of a state, in a few words."""
+    text = repr(part)
+    return text if len(text) <= _LONGEST_PART else f"{text[:_LONGEST_PART]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryOrder(Order):
+    """An order of another one."""
+
+    below: Order
+
+    @property
+    def children(self) -> tuple[Order, ...]:
+        return (self.below,)
+
+    def with_children(self, children: Sequence[Order]) -> Self:
+        (below,) = children
+        return replace(self, below=below)
+
+    @property
+    def size(self) -> int | None:
+        return self.below.size
+
+    def nearby(self) -> int:
+        return self.below.nearby()
+
+    @property
+    def padding(self) -> int:
+        return self.below.padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +239,30 @@ class Natural(Order):
 
     size: int | None
 
+    @property
+    def is_identity(self) -> bool:
+        return True
+
     def at(self, positions: Positions, epoch: int) -> Positions:  # noqa: ARG002 - the same in each
         return positions
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Order):
+class Part(UnaryOrder):
     """Every `step`-th position from `start` on: slices, the first and the last, the parts of a split."""
 
-    below: Order
     start: int
     step: int
-    size: int | None
+    length: int | None
+    verb: ClassVar[str] = "a slice, take() or skip()"
+
+    @property
+    def size(self) -> int | None:
+        return self.length
+
+    @property
+    def padding(self) -> int:
+        return 0
 
     def nearby(self) -> int:
         return max(1, self.below.nearby() // abs(self.step))
@@ -90,220 +276,49 @@ class Part(Order):
 
 
 @dataclass(frozen=True, slots=True)
-class Rest(Order):
+class Rest(UnaryOrder):
     """What is left from a position on."""
 
-    below: Order
     start: int
 
     @property
     def size(self) -> int | None:
         return None if self.below.size is None else self.below.size - self.start
 
-    def nearby(self) -> int:
-        return self.below.nearby()
-
     def at(self, positions: Positions, epoch: int) -> Positions:
         return self.below.at(positions + np.uint64(self.start), epoch)
 
-    def mark(self, position: int) -> Any:
-        return self.below.mark(self.start + position)
-
-    def onward(self, mark: Any) -> Order:
-        return self.below.onward(mark)
-
 
 @dataclass(frozen=True, slots=True)
-class Sharded(Order):
-    """What falls to one of several ranks: every `count`-th position. Its marks do not depend on the count."""
-
-    below: Order
-    index: int
-    count: int
-
-    @property
-    def size(self) -> int | None:
-        return None if self.below.size is None else max(0, -((self.index - self.below.size) // self.count))
-
-    def nearby(self) -> int:
-        return max(1, self.below.nearby() // self.count)
-
-    def at(self, positions: Positions, epoch: int) -> Positions:
-        return self.below.at(positions * np.uint64(self.count) + np.uint64(self.index), epoch)
-
-    def mark(self, position: int) -> Any:
-        shared = position * self.count  # by all of them, when each is at this position
-        return self.below.mark(shared if self.below.size is None else min(shared, self.below.size))
-
-    def onward(self, mark: Any) -> Order:
-        return replace(self, below=self.below.onward(mark))
-
-
-@dataclass(frozen=True, slots=True)
-class Even(Order):
-    """As many positions as `count` ranks can share evenly: some less, or some more, from the front again."""
-
-    below: Order
-    whole: Order  # of which `below` may be the rest: it has the front
-    count: int
-    pad: bool
-
-    @property
-    def size(self) -> int:
-        size = known(self.below)
-        return size + -size % self.count if self.pad else size - size % self.count
-
-    def nearby(self) -> int:
-        return self.below.nearby()
-
-    def at(self, positions: Positions, epoch: int) -> Positions:
-        size = np.uint64(known(self.below))
-        if not self.pad or not (past := positions >= size).any():
-            return self.below.at(positions, epoch)
-        found = np.empty_like(positions)
-        found[~past] = self.below.at(positions[~past], epoch)
-        found[past] = self.whole.at((positions[past] - size) % np.uint64(known(self.whole)), epoch)
-        return found
-
-    def mark(self, position: int) -> Any:
-        return self.below.mark(min(position, known(self.below)))
-
-    def onward(self, mark: Any) -> Order:
-        return replace(self, below=self.below.onward(mark))
-
-
-@dataclass(frozen=True, slots=True)
-class Frozen(Order):
+class Frozen(UnaryOrder):
     """The order below as it is in the first epoch, in all of them: what is split stays on its side."""
 
-    below: Order
-
-    @property
-    def size(self) -> int | None:
-        return self.below.size
-
-    def nearby(self) -> int:
-        return self.below.nearby()
+    verb: ClassVar[str] = "split() or sample()"
 
     def at(self, positions: Positions, epoch: int) -> Positions:  # noqa: ARG002
         return self.below.at(positions, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Shuffled(Order):
-    """An exact permutation of everything below, new in each epoch unless it is `fixed`."""
-
-    below: Order
-    seed: int
-    fixed: bool = False
-
-    @property
-    def size(self) -> int | None:
-        return self.below.size
-
-    def at(self, positions: Positions, epoch: int) -> Positions:
-        order = permutation(known(self.below), self.seed, 0 if self.fixed else epoch)
-        return self.below.at(order.take(positions), epoch)
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated(Order):
-    """Everything below, again and again; each time is an epoch of its own."""
-
-    below: Order
-    times: int | None
-    begun: Order = Natural(0)  # the rest of a round that has begun
-    rounds_over: int = 0  # with the begun one
-
-    @property
-    def size(self) -> int | None:
-        first, each = known(self.begun), known(self.below)
-        if each and self.times is None:
-            return None
-        return first + each * ((self.times or 0) - self.rounds_over if each else 0)
-
-    def nearby(self) -> int:
-        return self.below.nearby()
-
-    def at(self, positions: Positions, epoch: int) -> Positions:
-        first, each = np.uint64(known(self.begun)), np.uint64(max(1, known(self.below)))
-        begun = positions < first
-        rounds = (positions - first) // each + np.uint64(self.rounds_over)
-        rounds[begun] = max(0, self.rounds_over - 1)
-        found = np.empty_like(positions)
-        for number in np.unique(rounds).tolist():
-            mine = rounds == number
-            order, start = self._round(number)
-            inner = positions[mine] - np.uint64(start)
-            found[mine] = order.at(inner, round_epoch(epoch, self.times, number))
-        return found
-
-    def _round(self, number: int) -> tuple[Order, int]:
-        """The order of a round, and where it begins."""
-        if number < self.rounds_over:
-            return self.begun, 0
-        return self.below, known(self.begun) + (number - self.rounds_over) * known(self.below)
-
-    def mark(self, position: int) -> Any:
-        first, each = known(self.begun), max(1, known(self.below))
-        number = self.rounds_over + (-1 if position < first else (position - first) // each)
-        order, start = self._round(number)
-        return [number, order.mark(position - start)]
-
-    def onward(self, mark: Any) -> Order:
-        if not isinstance(mark, list) or len(mark) != 2 or type(mark[0]) is not int or mark[0] < 0:
-            raise StateError(f"the state stands at {mark!r}, which is no round and a place in it")
-        if self.times is not None and mark[0] >= self.times:
-            return replace(self, begun=Natural(0), rounds_over=self.times)
-        return replace(self, begun=self.below.onward(mark[1]), rounds_over=mark[0] + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen(Order):
+class Chosen(UnaryOrder):
     """Positions below that were listed one by one: the rows of some groups, say."""
 
-    below: Order
     picks: Positions = field(compare=False)
+    verb: ClassVar[str] = "a choice of elements"
 
     @property
     def size(self) -> int:
         return len(self.picks)
 
+    @property
+    def padding(self) -> int:
+        return 0
+
+    def nearby(self) -> int:
+        return 1
+
     def at(self, positions: Positions, epoch: int) -> Positions:
         return self.below.at(self.picks[positions], epoch)
-
-
-@dataclass(frozen=True, slots=True)
-class Weighted(Order):
-    """Positions below drawn with replacement, each in proportion to its weight.
-
-    The draw at a position depends on the seed, the epoch and the position alone.
-    """
-
-    below: Order
-    seed: int
-    size: int
-    ends: npt.NDArray[np.float64] = field(compare=False)  # running sums of the weights
-
-    @classmethod
-    def of(cls, below: Order, weights: npt.ArrayLike, seed: int, size: int | None = None) -> Weighted:
-        """Draws by these weights, one for each position below.
-
-        Raises:
-            ValueError: There are not as many, one is negative or not finite, or all are zero.
-        """
-        array = np.asarray(weights, np.float64)
-        if array.shape != (known(below),):
-            raise ValueError(f"{array.size} weights for {below.size} elements")
-        if not np.isfinite(array).all() or (array < 0).any() or not array.any():
-            raise ValueError("weights must be finite, not negative, and not all zero")
-        return cls(below, seed, known(below) if size is None else size, np.cumsum(array))
-
-    def at(self, positions: Positions, epoch: int) -> Positions:
-        draws = scrambled(positions, mixed(epoch, self.seed)) >> np.uint64(11)
-        shares = draws.astype(np.float64) * (float(self.ends[-1]) / (1 << 53))
-        picks = np.searchsorted(self.ends, shares, "right")
-        return self.below.at(np.minimum(picks, len(self.ends) - 1).astype(np.uint64), epoch)
 
 
 def scrambled(values: Positions, key: int) -> Positions:

@@ -1,39 +1,64 @@
-"""Stages with an order of their own: records one by one, in batches, and any elements rearranged."""
+"""The records of some files in some order, one by one: what shuffles, splits and slices work on."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from tfreel.columns.parse import Features
+from tfreel.columns.plan import no_such_feature
 from tfreel.dataset.collate import Pad, padded, rows_of
-from tfreel.dataset.example_source import Elements
-from tfreel.dataset.node import Node, Origin, Origins, Run, Step
-from tfreel.dataset.order import Order, Positions
+from tfreel.dataset.example_source import ExampleSource
+from tfreel.dataset.node import Bytes, Node, Origin, Origins, Reorder, Run, Step, UnaryNode, chunks_of
+from tfreel.dataset.order import Batching, Counts, Order, Positions, Rank, Rest
 from tfreel.dataset.plan import Stage
 from tfreel.records.report import Fault
-
-_ORDERED_AT_ONCE = 1024  # positions: few are ordered in as much time as one
 
 
 @dataclass(frozen=True, slots=True)
 class Rows(Node):
-    """The records of some files in some order, one by one. What shuffles, splits and slices work on."""
+    """Records in an order, each as a row."""
 
-    elements: Elements
+    elements: ExampleSource
     order: Order
     arranged: tuple[Stage, ...] = ()  # what made the order
-    shares: tuple[int, ...] = ()
-    lost_by = None
+    unindexable_reason = None
 
     @property
     def size(self) -> int | None:
         return self.order.size
+
+    @property
+    def batched(self) -> bool:
+        return False
+
+    @property
+    def features(self) -> Features | None:
+        return self.elements.all_features
+
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.features or "bytes"
+
+    @property
+    def source_rows(self) -> Rows:
+        return self
+
+    @property
+    def keeps_rows(self) -> bool:
+        return False
+
+    def faults(self) -> Iterable[Fault]:
+        return self.elements.records.faults
+
+    def stages(self) -> list[Stage]:
+        return [*self.elements.stages(), *self.arranged]
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:
         return self.elements.rows(self.order.at(positions, epoch))
@@ -45,137 +70,141 @@ class Rows(Node):
                 yield row, (Origin(self.elements, index),)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        order = _onward(self.order, state)
+        count = self.count_in(state)
+        order = Rest(self.order, count) if count else self.order
         at_once = self.elements.rows_at_once if run.ahead else 1
-        position = 0
-        together = _together(self.elements, order, at_once)
-        chunks = _chunks(order, at_once, run.epoch)
+        chunks = chunks_of(order, Batching.of(order.size, at_once, drop_remainder=False), run.epoch)
         single = self.elements.one_by_one()
+        together = max(1, self.elements.together(order.nearby()) // at_once)
         with closing(_read(single, chunks, ahead=run.ahead, together=together)) as batches:
             for indices, batch in batches:
                 for index, row in zip(indices.tolist(), rows_of(batch), strict=True):
-                    position += 1
-                    yield Step(row, order.mark(position), (Origin(self.elements, index),))
+                    count += 1
+                    yield Step(row, count, (Origin(self.elements, index),))
+        run.report.repeated += self.order.padding
 
-    def stages(self) -> list[Stage]:
-        return [*self.elements.stages(), *self.arranged]
+    def push_order(self, reorder: Reorder, stage: Stage, *, still: bool) -> Rows:  # noqa: ARG002
+        return replace(self, order=reorder(self.order), arranged=(*self.arranged, stage))
 
-    def faults(self) -> Iterable[Fault]:
-        return self.elements.records.faults
+    def batch(self, size: int, pad: Pad, *, drop_remainder: bool) -> Node:
+        require_columns(self.features, pad)
+        return BatchRows(self.under_batch(size, drop_remainder=drop_remainder), size, drop_remainder, pad)
+
+    def under_batch(self, size: int, *, drop_remainder: bool) -> Rows:
+        return replace(self, order=self.order.under_batch(size, drop_remainder=drop_remainder))
+
+    def batching(self, size: int) -> Batching | None:
+        return self.order.batching(size)
+
+    @property
+    def shards(self) -> tuple[Rank, ...]:
+        return self.order.shards
+
+    def at_rank(self, index: int, count: int) -> Rows:
+        return replace(self, order=self.order.at_rank(index, count))
+
+    def _taken(self, counts: Counts) -> Any:
+        return self.order.taken(counts)
+
+    def _remaining(self, taken: Any) -> Rows:
+        return replace(self, order=self.order.remaining(taken))
 
 
 @dataclass(frozen=True, slots=True)
-class Batches(Node):
-    """Rows in batches: each is read, checked and parsed in one go."""
+class BatchRows(UnaryNode):
+    """Records in batches: each batch is read, checked and parsed in one go."""
 
-    rows: Rows
+    below: Rows
     batch_size: int
     drop_remainder: bool
     pad: Pad
-    lost_by = None
+    shards_below = True
+
+    def with_children(self, children: Sequence[Any]) -> BatchRows:
+        (rows,) = children
+        return replace(self, below=rows.under_batch(self.batch_size, drop_remainder=self.drop_remainder))
 
     @property
     def size(self) -> int | None:
-        return batch_count(self.rows.size, self.batch_size, drop_remainder=self.drop_remainder)
+        return self._batching.count
 
     @property
-    def shares(self) -> tuple[int, ...]:
-        return self.rows.shares
+    def _batching(self) -> Batching:
+        own = self.below.batching(self.batch_size)
+        return own or Batching.of(self.below.size, self.batch_size, drop_remainder=self.drop_remainder)
 
-    def get(self, positions: Positions, epoch: int) -> list[Any]:
-        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
+    @property
+    def batched(self) -> bool:
+        return True
+
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.below.element_features
+
+    @property
+    def source_rows(self) -> Rows | None:
+        return None if self.drop_remainder or self.pad is not None else self.below
+
+    @property
+    def keeps_rows(self) -> bool:
+        return True
 
     def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
         chunks = (self._chunk(position, epoch) for position in positions)
-        with closing(_read(self.rows.elements, chunks)) as batches:
+        with closing(_read(self.below.elements, chunks)) as batches:
             for indices, batch in batches:
-                yield padded(batch, self.pad), (Origin(self.rows.elements, indices),)
+                yield padded(batch, self.pad), (Origin(self.below.elements, indices),)
 
-    def _chunk(self, position: int, epoch: int) -> Positions:
-        start = position * self.batch_size
-        stop = start + self.batch_size
-        stop = stop if self.rows.size is None else min(stop, self.rows.size)
-        return self.rows.order.at(np.arange(start, stop, dtype=np.uint64), epoch)
+    def _chunk(self, number: int, epoch: int) -> Positions:
+        start, stop = self._batching.bounds(number, number + 1)
+        return self.below.order.at(np.arange(start, stop, dtype=np.uint64), epoch)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        order = _onward(self.rows.order, state)
-        position = 0
-        chunks = _chunks(order, self.batch_size, run.epoch, drop_remainder=self.drop_remainder)
-        together = _together(self.rows.elements, order, self.batch_size)
-        with closing(_read(self.rows.elements, chunks, ahead=run.ahead, together=together)) as batches:
+        count = self.count_in(state)
+        elements, order = self.below.elements, self.below.order
+        chunks = chunks_of(order, self._batching, run.epoch, count)
+        # Chunks that have their records at the same places are read together.
+        together = max(1, elements.together(order.nearby()) // self.batch_size)
+        with closing(_read(elements, chunks, ahead=run.ahead, together=together)) as batches:
             for indices, batch in batches:
-                position += len(indices)
-                origins = (Origin(self.rows.elements, indices),)
-                yield Step(padded(batch, self.pad), order.mark(position), origins)
+                count += 1
+                yield Step(padded(batch, self.pad), count, (Origin(elements, indices),))
+        run.report.repeated += order.padding
 
-    def faults(self) -> Iterable[Fault]:
-        return self.rows.faults()
+    def without_remainder(self) -> Node:
+        return replace(self, drop_remainder=True).with_children([self.below])
 
-    def stages(self) -> list[Stage]:
-        return [*self.rows.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
+    def _taken(self, counts: Counts) -> Any:
+        return self.below.taken(rows_in_batches(self, counts))
 
-
-@dataclass(frozen=True, slots=True)
-class View(Node):
-    """The elements of any stage in another order; `still`: those that it has in the first epoch."""
-
-    below: Node
-    order: Order
-    arranged: tuple[Stage, ...] = ()
-    shares: tuple[int, ...] = ()
-    still: bool = False
-    lost_by = None
-
-    @property
-    def size(self) -> int | None:
-        return self.order.size
-
-    def get(self, positions: Positions, epoch: int) -> list[Any]:
-        return self.below.get(self.order.at(positions, epoch), self._below(epoch))
-
-    def run(self, run: Run, state: Any) -> Iterator[Step]:
-        order = _onward(self.order, state)
-        positions = (int(chunk[0]) for chunk in _chunks(order, 1, run.epoch))
-        elements = self.below.visit(positions, self._below(run.epoch))
-        for number, (element, origins) in enumerate(elements, 1):
-            yield Step(element, order.mark(number), origins)
-
-    def _below(self, epoch: int) -> int:
-        return 0 if self.still else epoch
+    def _remaining(self, taken: Any) -> Node:
+        return self.with_children([self.below.remaining(taken)])
 
     def stages(self) -> list[Stage]:
-        return [*self.below.stages(), *self.arranged]
-
-    def faults(self) -> Iterable[Fault]:
-        return self.below.faults()
+        return [*self.below.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
 
 
-def _onward(order: Order, state: Any) -> Order:
-    return order if state is None else order.onward(state)
+def rows_in_batches(node: Any, counts: Counts) -> Counts:
+    """How many rows ranks have had that have had so many batches."""
+    world = len(counts)
+    ranks = [node.at_rank(rank, world) for rank in range(world)]
+    return np.array(
+        [rank._batching.start(count) for rank, count in zip(ranks, counts.tolist(), strict=True)], np.int64
+    )
 
 
-def _chunks(order: Order, size: int, epoch: int, *, drop_remainder: bool = False) -> Iterator[Positions]:
-    """What lies below an order, so many at a time."""
-    start, end = 0, order.size
-    at_once = -(-_ORDERED_AT_ONCE // size) * size
-    while end is None or start < end:
-        stop = start + at_once if end is None else min(start + at_once, end)
-        positions = order.at(np.arange(start, stop, dtype=np.uint64), epoch)
-        for begin in range(0, stop - start, size):
-            chunk = positions[begin : begin + size]
-            if drop_remainder and len(chunk) < size:
-                return
-            yield chunk
-        start = stop
+def require_columns(features: Features | None, pad: Pad) -> None:
+    """Makes sure that what is to be padded is there.
 
-
-def _together(elements: Elements, order: Order, size: int) -> int:
-    """How many chunks of that size to read together, for they have their records at the same places."""
-    return max(1, elements.together(order.nearby()) // size)
+    Raises:
+        ValueError: It is not.
+    """
+    if isinstance(pad, Mapping) and features and (unknown := set(pad) - set(features)):
+        raise ValueError(no_such_feature(min(unknown), features))
 
 
 def _read(
-    elements: Elements, chunks: Iterator[Positions], *, ahead: bool = True, together: int = 1
+    elements: ExampleSource, chunks: Iterator[Positions], *, ahead: bool = True, together: int = 1
 ) -> Generator[tuple[Positions, Any], None, None]:
     """The elements of each chunk, with the chunk itself."""
     if not ahead:
@@ -191,13 +220,6 @@ def _read(
     with closing(elements.batches(noted(), together)) as batches:
         for batch in batches:
             yield asked.popleft(), batch
-
-
-def batch_count(rows: int | None, batch_size: int, *, drop_remainder: bool) -> int | None:
-    """How many batches so many rows make."""
-    if rows is None:
-        return None
-    return rows // batch_size if drop_remainder else -(-rows // batch_size)
 
 
 def batch_stage(size: int, pad: Pad, *, drop: bool) -> Stage:

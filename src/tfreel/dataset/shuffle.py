@@ -1,36 +1,59 @@
-"""Shuffles that read in runs: for disks and stores where every jump costs.
+"""`shuffle` by arithmetic: exact; or in windows, for disks and stores where every jump costs.
 
 As all of `tfreel.dataset.order`: promises, which never change.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from tfreel import _core
-from tfreel.dataset.order import Order, Positions, known, mixed, permutation
+from tfreel.dataset.order import Batching, Order, Positions, UnaryOrder, known, mixed, permutation
 
 # A window is filled from so many places of the set, each read in one go.
 _PLACES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Windowed(Order):
+class Permutation(UnaryOrder):
+    """All elements below, each once, in another order."""
+
+    seed: int
+    verb: ClassVar[str] = "shuffle()"
+
+    def under_batch(self, size: int, *, drop_remainder: bool) -> Order:
+        return replace(self, below=self.below.under_batch(size, drop_remainder=drop_remainder))
+
+    def batching(self, size: int) -> Batching | None:
+        return self.below.batching(size)
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffled(Permutation):
+    """An exact permutation of everything below, new in each epoch unless it is `fixed`."""
+
+    fixed: bool = False
+
+    def nearby(self) -> int:
+        return 1
+
+    def at(self, positions: Positions, epoch: int) -> Positions:
+        order = permutation(known(self.below), self.seed, 0 if self.fixed else epoch)
+        return self.below.at(order.take(positions), epoch)
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed(Permutation):
     """A shuffle that reads ahead no further than a window, for disks where every jump costs.
 
     The set is cut into runs of a sixty-fourth of a window, the runs are permuted, and then the records within
     each window of as many runs. So every window holds records from sixty-four places, in any order.
     """
 
-    below: Order
-    seed: int
     window: int
-
-    @property
-    def size(self) -> int | None:
-        return self.below.size
 
     def nearby(self) -> int:
         return self.window
@@ -62,7 +85,7 @@ class Windowed(Order):
 
 
 @dataclass(frozen=True, slots=True)
-class Laned(Order):
+class Laned(Permutation):
     """A shuffle in windows for many readers: every so manyth position is of one lane, which reads for itself.
 
     The set is cut into runs as by `Windowed`, the permuted runs are dealt to the lanes, and each lane mixes
@@ -70,14 +93,8 @@ class Laned(Order):
     out even is mixed as a whole, and comes last.
     """
 
-    below: Order
-    seed: int
     window: int
     lanes: int
-
-    @property
-    def size(self) -> int | None:
-        return self.below.size
 
     def nearby(self) -> int:
         return self.window * self.lanes  # one window of each

@@ -13,10 +13,11 @@ from functools import partial
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeVar
 
-from tfreel.dataset.node import Above, Run, Step, parts_of
+from tfreel.columns.parse import Features
+from tfreel.dataset.node import Bytes, Run, Step, UnaryNode
 from tfreel.dataset.order import drawn, mixed
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.stream import Streamed
+from tfreel.dataset.state import parts_of
 from tfreel.errors import StateError
 
 Item = TypeVar("Item")
@@ -33,15 +34,27 @@ class _Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Stirred(Above):
+class BufferShuffle(UnaryNode):
     """The elements of the stage below, each drawn from a buffer."""
 
     seed: int
     buffer: int
 
+    shards_below = True
+    keeps_count = True
+    restarts_dearly = True
+
     @property
-    def lost_by(self) -> str:
-        return self.below.lost_by or "shuffle(buffer=)"
+    def unindexable_reason(self) -> str:
+        return self.below.unindexable_reason or self.verb
+
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.below.element_features
+
+    @property
+    def verb(self) -> str:
+        return "shuffle(buffer=)"
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         number, numbers, starts, below = parts_of(state, [0, [], [], None])
@@ -50,7 +63,7 @@ class Stirred(Above):
         self._check(came, numbers)
         buffer = self._made_again(run, numbers, starts)
         past = _Past(self, key, number, [place for _, place in buffer])
-        steps = iter(self.below.run(run, below))
+        steps = iter(self.below.steps(run, below))
         while True:
             for step in islice(steps, self.buffer - len(buffer)):
                 place = _Place(came, below)
@@ -77,7 +90,7 @@ class Stirred(Above):
         for begin, before, wanted in _grouped(numbers, starts):
             if (max(wanted) - begin) > self._farthest * len(wanted):
                 raise StateError("the state names elements for the buffer that are too far apart")
-            steps = self.below.run(run if len(wanted) > 1 else run.for_one(), before)
+            steps = self.below.steps(run if len(wanted) > 1 else run.for_one(), before)
             for number, step in enumerate(islice(steps, max(wanted) + 1 - begin), begin):
                 if number in wanted:
                     made[number] = step, _Place(number, before)
@@ -103,14 +116,11 @@ class Stirred(Above):
 
         To begin a stream, or another buffer, costs more than to go on in it.
         """
-        node: Any = self.below
-        while node is not None and not isinstance(node, (Stirred, Streamed)):
-            node = getattr(node, "below", None)
-        return _NEAR if node is None else _FAR * self.buffer
+        return _FAR * self.buffer if self.below.restarts_dearly else _NEAR
 
     def stages(self) -> list[Stage]:
         words = f"shuffled with seed {self.seed} in a buffer of {self.buffer:,}"
-        identity = ["stir", self.seed, self.buffer, *self.shares]
+        identity = ["stir", self.seed, self.buffer]
         return [*self.below.stages(), Stage(words, identity)]
 
 
@@ -131,7 +141,7 @@ class _Past:
     long before others failed. So none is made before it is asked for, and all can be made at any time.
     """
 
-    def __init__(self, stage: Stirred, key: int, number: int, held: list[_Place]) -> None:
+    def __init__(self, stage: BufferShuffle, key: int, number: int, held: list[_Place]) -> None:
         self.number = number
         self.added: list[_Place] = []
         self._stage = stage

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tfreel.dataset.concat import CombinedOrder, ConcatDeal
 from tfreel.dataset.group_by import dealt_by_class, dealt_by_hash, groups_of, rows_with
-from tfreel.dataset.node import Node
-from tfreel.dataset.push_order import Reorder, dealt, frozen_picks
+from tfreel.dataset.node import Node, Reorder
+from tfreel.dataset.order import Chosen, Frozen, Order, Part
+from tfreel.dataset.shuffle import Shuffled
 
 
 def positions_in(size: int, indices: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
@@ -36,7 +38,24 @@ def positions_in(size: int, indices: Sequence[int] | npt.NDArray[Any]) -> npt.ND
     return np.where(positions < 0, positions + size, positions).astype(np.uint64)
 
 
-def parts_of(
+def dealt(order: Order, *, seed: int | None, start: int, count: int) -> Order:
+    """One part of a split: so many from `start` on, of all in random order if there is a seed."""
+    frozen = Frozen(order)  # or an element would change sides with the epochs of a shuffle below
+    return Part(frozen if seed is None else Shuffled(frozen, seed, fixed=True), start, 1, count)
+
+
+def frozen_picks(order: Order, *, picks: npt.NDArray[np.uint64]) -> Order:
+    """The elements at these positions, in every epoch the same ones."""
+    return Chosen(Frozen(order), picks)
+
+
+def in_turn(order: Order, *, reorders: Sequence[Reorder]) -> Order:
+    """Several orders of the same elements, one after the other."""
+    parts = tuple(reorder(order) for reorder in reorders)
+    return CombinedOrder(ConcatDeal(tuple(part.size for part in parts)), parts, (0,) * len(parts))
+
+
+def split_orders(
     node: Node,
     size: int,
     fractions: Sequence[float],

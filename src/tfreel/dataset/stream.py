@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from tfreel import _core
 from tfreel.columns.parse import Features, Picked, parsed, relocate
 from tfreel.dataset.collate import Pad, padded, rows_of
-from tfreel.dataset.node import Node, Run, Step, parts_of
+from tfreel.dataset.node import Bytes, Node, Run, Step
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.rows import batch_stage
+from tfreel.dataset.rows import batch_stage, require_columns
+from tfreel.dataset.state import parts_of
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.records.read import OnCorrupt, Reader, read
 from tfreel.storage.names import Paths
@@ -22,7 +23,7 @@ STREAM = "reading as a stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class StreamSource:
     """What is read, and how.
 
     Attributes:
@@ -74,19 +75,45 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed(Node):
+class Stream(Node):
     """Records in the order of the files, one by one or in batches.
 
     A state is that of the reader before a block, and how many records of the block have been given.
     """
 
-    source: Source
+    source: StreamSource
     batch_size: int | None = None
     drop_remainder: bool = False
     pad: Pad = None
     size = None
-    lost_by = STREAM
-    shares = ()
+    unindexable_reason = STREAM
+    restarts_dearly = True
+
+    @property
+    def batched(self) -> bool:
+        return self.batch_size is not None
+
+    @property
+    def reads_once(self) -> bool:
+        return self.source.once
+
+    @property
+    def features(self) -> Features | None:
+        source = self.source
+        return None if source.features is None else {**source.features, **source.sequence_features}
+
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.features or "bytes"
+
+    def batch(self, size: int, pad: Pad, *, drop_remainder: bool) -> Node | None:
+        if self.batched:
+            return None
+        require_columns(self.features, pad)
+        return replace(self, batch_size=size, drop_remainder=drop_remainder, pad=pad)
+
+    def without_remainder(self) -> Node:
+        return replace(self, drop_remainder=True)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         before, used = parts_of(state, [None, 0])

@@ -1,49 +1,53 @@
-"""Stages that go through the one below them from the front.
-
-What they give depends on all that came before, so their state holds that of the stage below: to go on from
-it costs no more than there.
-"""
+"""Short stages: `take` and `skip`, `filter`, `enumerate`, `zip` and `prefetch`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain, groupby, islice
-from operator import itemgetter
-from typing import Any, Literal, TypeAlias
+from itertools import chain, tee
+from typing import Any
 
 from tfreel.ahead import ReadAhead
-from tfreel.dataset.collate import Pad, gather, padded, rows_of
+from tfreel.columns.parse import Features
+from tfreel.dataset.concat import NaryNode
 from tfreel.dataset.functions import name_of
-from tfreel.dataset.node import Above, Node, Origins, Run, Step, note_origins, parts_of
-from tfreel.dataset.order import Positions, round_epoch
+from tfreel.dataset.node import Bytes, Node, Origins, Run, Step, UnaryNode, note_origins
+from tfreel.dataset.order import Counts, other_ranks_error
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.rows import batch_count, batch_stage
-
-Uneven: TypeAlias = Literal["pad", "drop", "keep"]
+from tfreel.dataset.state import Move, parts_of
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered(Above):
+class Filter(UnaryNode):
     """The elements of which a function says that they may stay."""
 
     keep: Callable[[Any], Any]
+    shards_below = True
+    drops_elements = True
 
     @property
     def size(self) -> None:
         return None
 
     @property
-    def lost_by(self) -> str | None:
-        return self.below.lost_by or f"filter({name_of(self.keep)})"
+    def unindexable_reason(self) -> str:
+        return self.below.unindexable_reason or self.verb
+
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.below.element_features
+
+    @property
+    def verb(self) -> str:
+        return f"filter({name_of(self.keep)})"
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        for step in self.below.run(run, state):
+        for step in self.below.steps(run, state):
             try:
                 kept = self.keep(step.element)
             except Exception as error:
-                note_origins(error, f"filter({name_of(self.keep)})", step.origins)
+                note_origins(error, self.verb, step.origins)
                 raise
             if kept:
                 yield step
@@ -54,7 +58,7 @@ class Filtered(Above):
 
 
 @dataclass(frozen=True, slots=True)
-class Limited(Above):
+class Limit(UnaryNode):
     """Some of the elements, counted from the front, of a stage that has lost its positions."""
 
     skip: int
@@ -64,215 +68,176 @@ class Limited(Above):
     def size(self) -> None:
         return None
 
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.below.element_features
+
+    @property
+    def verb(self) -> str:
+        return "take() or skip()"
+
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         passed, below = parts_of(state, [0, None])
         end = None if self.take is None else self.skip + self.take
         if end is not None and passed >= end:
             return
-        for number, step in enumerate(self.below.run(run, below), passed + 1):
+        for number, step in enumerate(self.below.steps(run, below), passed + 1):
             if number > self.skip:
                 yield step._replace(state=[number, step.state])
             if number == end:
                 return
 
+    def _move(self, state: Any, move: Move) -> Any:
+        if not move.same_world:
+            raise other_ranks_error(self.verb)
+        passed, below = parts_of(state, [0, None])
+        return [passed, self.below.moved(below, move)]
+
     def stages(self) -> list[Stage]:
         parts = [f"without the first {self.skip:,}"] if self.skip else []
         parts += [] if self.take is None else [f"the first {self.take:,}"]
-        identity = ["limit", self.skip, self.take, *self.shares]
-        return [*self.below.stages(), Stage(", ".join(parts), identity)]
+        return [*self.below.stages(), Stage(", ".join(parts), ["limit", self.skip, self.take])]
 
 
 @dataclass(frozen=True, slots=True)
-class Again(Above):
-    """Everything below, again and again; each time is an epoch of its own."""
-
-    times: int | None
-    begun: Node | None = None  # the rest of a round that was left in the middle
-    rounds_over: int = 0  # with the begun one
-
-    @property
-    def size(self) -> int | None:
-        each = self.below.size
-        if each is None or (self.times is None and each):
-            return None
-        return self.first + each * ((self.times or 0) - self.rounds_over if each else 0)
-
-    @property
-    def first(self) -> int:
-        """How many elements the begun round has left."""
-        return 0 if self.begun is None else self.begun.size or 0
-
-    def place(self, position: int) -> tuple[int, int]:
-        """In which round a position lies, and where in it."""
-        if position < self.first:
-            return self.rounds_over - 1, position
-        number, inner = divmod(position - self.first, self.below.size or 1)
-        return self.rounds_over + number, inner
-
-    def round(self, number: int) -> Node:
-        """What a round gives."""
-        return self.begun if self.begun is not None and number < self.rounds_over else self.below
-
-    def get(self, positions: Positions, epoch: int) -> list[Any]:
-        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
-
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
-        for number, places in groupby(map(self.place, positions), itemgetter(0)):
-            inner = (position for _, position in places)
-            yield from self.round(number).visit(inner, round_epoch(epoch, self.times, number))
-
-    def run(self, run: Run, state: Any) -> Iterator[Step]:
-        number, below = parts_of(state, [self.rounds_over - (self.begun is not None), None])
-        while self.times is None or number < self.times:
-            anything = below is not None or number < self.rounds_over
-            in_round = run.in_epoch(round_epoch(run.epoch, self.times, number))
-            this = self.round(number) if below is None else self.below
-            for step in this.run(in_round, below):
-                anything = True
-                yield step._replace(state=[number, step.state])
-            if not anything:  # or nothing would be repeated for ever
-                return
-            number, below = number + 1, None
-
-    def stages(self) -> list[Stage]:
-        return [*self.below.stages(), repeat_stage(self.times)]
-
-
-def repeat_stage(times: int | None) -> Stage:
-    """Repetition, in words."""
-    words = "repeated without end" if times is None else f"repeated {times:,} times"
-    return Stage(words, ["repeat", times])
-
-
-@dataclass(frozen=True, slots=True)
-class Enumerated(Above):
+class Enumerate(UnaryNode):
     """Each element with its number."""
 
     start: int
+    keeps_count = True
+    verb = "enumerate()"
 
-    def get(self, positions: Positions, epoch: int) -> list[Any]:
-        numbers = (position + self.start for position in positions.tolist())
-        return list(zip(numbers, self.below.get(positions, epoch), strict=True))
+    @property
+    def batched(self) -> bool:
+        return False
+
+    @property
+    def keeps_rows(self) -> bool:
+        return False
+
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+        numbers, positions = tee(positions)
+        elements = self.below.visit(positions, epoch)
+        for number, (element, origins) in zip(numbers, elements, strict=True):
+            yield (number + self.start, element), origins
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
+        if self.unindexable_reason is None:
+            count = self.count_in(state)
+            for step in self.below.steps(run, count):
+                count += 1
+                yield Step((count - 1 + self.start, step.element), count, step.origins)
+            return
         number, below = parts_of(state, [self.start, None])
-        for this, step in enumerate(self.below.run(run, below), number):
+        for this, step in enumerate(self.below.steps(run, below), number):
             yield Step((this, step.element), [this + 1, step.state], step.origins)
 
+    def _ends_even(self, state: Any) -> bool:
+        return self.below.ends_even(parts_of(state, [self.start, None])[1])
+
+    def _move(self, state: Any, move: Move) -> Any:
+        if not move.same_world:
+            raise other_ranks_error(self.verb)
+        number, below = parts_of(state, [self.start, None])
+        return [number, self.below.moved(below, move)]
+
+    def _taken(self, counts: Counts) -> Any:  # noqa: ARG002
+        raise other_ranks_error(self.verb)
+
     def stages(self) -> list[Stage]:
-        identity = ["enumerate", self.start, *self.shares]
-        return [*self.below.stages(), Stage(f"numbered from {self.start:,}", identity)]
+        return [*self.below.stages(), Stage(f"numbered from {self.start:,}", ["enumerate", self.start])]
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered(Above):
-    """Elements of any stage in batches."""
+class Zip(NaryNode):
+    """Side by side, as tuples; as long as the shortest."""
 
-    batch_size: int
-    drop_remainder: bool
-    pad: Pad
+    verb = "zip() with what was not shared out"
 
     @property
     def size(self) -> int | None:
-        return batch_count(self.below.size, self.batch_size, drop_remainder=self.drop_remainder)
+        sizes = [part.size for part in self.parts if part.size is not None]
+        return min(sizes) if sizes and not self.unindexable_reason else None
 
-    def get(self, positions: Positions, epoch: int) -> list[Any]:
-        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
+    @property
+    def batched(self) -> bool:
+        return False
 
     def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
-        for position in positions:
-            start = position * self.batch_size
-            stop = start + self.batch_size
-            stop = stop if self.below.size is None else min(stop, self.below.size)
-            rows, origins = zip(*self.below.visit(iter(range(start, stop)), epoch), strict=True)
-            yield self._batch(rows), tuple(chain.from_iterable(origins))
+        runs = [
+            part.visit(each, epoch)
+            for part, each in zip(self.parts, tee(positions, len(self.parts)), strict=True)
+        ]
+        for members in zip(*runs, strict=True):
+            yield tuple(element for element, _ in members), tuple(chain.from_iterable(o for _, o in members))
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        steps = iter(self.below.run(run, state))
-        while some := list(islice(steps, self.batch_size)):
-            if self.drop_remainder and len(some) < self.batch_size:
-                return
-            origins = tuple(chain.from_iterable(step.origins for step in some))
-            yield Step(self._batch([step.element for step in some]), some[-1].state, origins)
+        indexable = self.unindexable_reason is None
+        if indexable:
+            count = self.count_in(state)
+            states = [count] * len(self.parts)
+        else:
+            states = parts_of(state, [None] * len(self.parts))
+        runs = [part.steps(run, below) for part, below in zip(self.parts, states, strict=True)]
+        for steps in zip(*runs, strict=False):
+            origins = tuple(origin for step in steps for origin in step.origins)
+            inner = steps[0].state if indexable else [step.state for step in steps]
+            yield Step(tuple(step.element for step in steps), inner, origins)
 
-    def _batch(self, rows: Sequence[Any]) -> Any:
-        return padded(gather(rows), self.pad)
+    def _move(self, state: Any, move: Move) -> Any:
+        states = parts_of(state, [None] * len(self.parts))
+        self._require_shards(same_world=move.same_world)
+        return [part.moved(each, move) for part, each in zip(self.parts, states, strict=True)]
 
-    def stages(self) -> list[Stage]:
-        return [*self.below.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
+    def _require_shards(self, *, same_world: bool = False) -> None:
+        if not same_world and not all(part.shards for part in self.parts):
+            raise other_ranks_error(self.verb, "share out all of them, or put shard() behind zip()")
+
+    def _taken(self, counts: Counts) -> Any:
+        self._require_shards()
+        return [part.taken(counts) for part in self.parts]
+
+    def _remaining(self, taken: Any) -> Node:
+        states = parts_of(taken, [None] * len(self.parts))
+        self._require_shards()
+        return self.with_children(
+            [part.remaining(state) for part, state in zip(self.parts, states, strict=True)]
+        )
+
+    @property
+    def _stage(self) -> Stage:
+        return Stage(f"{len(self.parts)} datasets, side by side", ["zip", len(self.parts)])
 
 
 @dataclass(frozen=True, slots=True)
-class Unbatched(Above):
-    """The elements that batches are made of."""
-
-    @property
-    def size(self) -> None:
-        return None
-
-    @property
-    def lost_by(self) -> str:
-        return self.below.lost_by or "unbatch()"
-
-    def run(self, run: Run, state: Any) -> Iterator[Step]:
-        before, done = parts_of(state, [None, 0])
-        for step in self.below.run(run, before):
-            for number, row in enumerate(rows_of(step.element)[done:], done + 1):
-                yield Step(row, [before, number], step.origins)
-            before, done = step.state, 0
-
-    def stages(self) -> list[Stage]:
-        return [*self.below.stages(), Stage("one by one", ["unbatch"])]
-
-
-@dataclass(frozen=True, slots=True)
-class Strided(Above):
-    """Every `count`-th element of a stage that has lost its positions: all are made, most are let go.
-
-    As with orders, its states do not depend on who saved them, nor on the count.
-    """
-
-    index: int
-    count: int
-    uneven: Uneven
-    stage: Stage
-
-    @property
-    def size(self) -> None:
-        return None
-
-    @property
-    def shares(self) -> tuple[int, ...]:
-        return (*self.below.shares, self.count)
-
-    def run(self, run: Run, state: Any) -> Iterator[Step]:
-        steps = iter(self.below.run(run, state))
-        while some := list(islice(steps, self.count)):
-            if len(some) < self.count and self.uneven == "drop":
-                return
-            if self.index < len(some) or self.uneven == "pad":
-                yield some[self.index % len(some)]._replace(state=some[-1].state)
-
-    def stages(self) -> list[Stage]:
-        return [*self.below.stages(), self.stage]
-
-
-@dataclass(frozen=True, slots=True)
-class Prefetched(Above):
+class Prefetch(UnaryNode):
     """The same elements, made in a thread of their own a few ahead of whoever takes them."""
 
     depth: int
+    passes_order = True
+    shards_below = True
+    keeps_count = True
 
-    def get(self, positions: Positions, epoch: int) -> list[Any]:
+    @property
+    def element_features(self) -> Features | Bytes | None:
+        return self.below.element_features
+
+    def get(self, positions: Any, epoch: int) -> list[Any]:
         return self.below.get(positions, epoch)
 
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+        return self.below.visit(positions, epoch)
+
     def run(self, run: Run, state: Any) -> Iterator[Step]:
-        steps = self.below.run(run, state)
+        steps = self.below.steps(run, state)
         if not run.ahead:
             yield from steps
             return
         with closing(ReadAhead(steps, self.depth)) as ahead:
             yield from ahead
+
+    def _move(self, state: Any, move: Move) -> Any:
+        return self.below.moved(state, move)
 
     def stages(self) -> list[Stage]:
         return [*self.below.stages(), Stage(f"{self.depth} of them ahead")]

@@ -16,9 +16,8 @@ from tfreel.columns.objects import uniform
 from tfreel.columns.ragged import Ragged
 from tfreel.columns.sparse import Sparse, as_rows
 from tfreel.columns.strings import BytesColumn
+from tfreel.dataset.batch import Collate
 from tfreel.dataset.collate import gather, rows_of
-from tfreel.dataset.rows import Rows
-from tfreel.dataset.take import Gathered
 
 if TYPE_CHECKING:
     from tfreel.dataset.dataset import Dataset
@@ -29,13 +28,14 @@ _COLUMNS = (np.ndarray, BytesColumn, Ragged, Sparse)
 
 def portions_of(dataset: Dataset) -> Iterator[Any]:
     """The batches of a dataset; of one of single elements, many at a time, none filled up for others."""
-    if dataset._in_batches():
-        return iter(dataset)
     node = dataset._node
-    if isinstance(node, Rows):
-        single = dataset._of(replace(node, elements=node.elements.one_by_one()))
-        return iter(single.batch(_ROWS_AT_ONCE))
-    return iter(dataset._of(Gathered(node, _ROWS_AT_ONCE, drop_remainder=False, pad=None)))
+    if node.batched:
+        return iter(dataset)
+    rows = node.source_rows
+    if rows is None:  # a stream, too, fills up rows in batches of its own
+        return iter(dataset._of(Collate(node, _ROWS_AT_ONCE, drop_remainder=False, pad=None)))
+    single = dataset._of(replace(rows, elements=rows.elements.one_by_one()))
+    return iter(single.batch(_ROWS_AT_ONCE))
 
 
 def columns_of(part: Any) -> Batch:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel import _core
-from tfreel.dataset.example_source import Elements
+from tfreel.dataset.example_source import ExampleSource
 from tfreel.dataset.group_by import Groups, groups_of
 from tfreel.dataset.order import Natural
 from tfreel.dataset.rows import Rows
@@ -62,7 +62,7 @@ class Stored(Listing):
         """
         features = infer_features(self._records.files)
         require_feature(feature, features)
-        elements = Elements(self._records, {feature: features[feature]}, {}, thread_count())
+        elements = ExampleSource(self._records, {feature: features[feature]}, {}, thread_count())
         return groups_of(Rows(elements, Natural(self.count)), feature)
 
     def class_names(self, index: int) -> Sequence[str]:

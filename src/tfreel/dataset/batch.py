@@ -1,0 +1,175 @@
+"""`batch` and `unbatch`: elements of any stage as batches, and batches as elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import Any, Self
+
+from tfreel.dataset.collate import Pad, gather, padded, rows_of
+from tfreel.dataset.node import Node, Origins, Run, Step, UnaryNode
+from tfreel.dataset.order import Batching, Counts
+from tfreel.dataset.plan import Stage
+from tfreel.dataset.rows import batch_stage, rows_in_batches
+from tfreel.dataset.state import Move, parts_of
+
+
+@dataclass(frozen=True, slots=True)
+class Collate(UnaryNode):
+    """Elements of any stage in batches."""
+
+    batch_size: int
+    drop_remainder: bool
+    pad: Pad
+    shards_below = True
+
+    def with_children(self, children: Sequence[Node]) -> Self:
+        (below,) = children
+        below = below.under_batch(self.batch_size, drop_remainder=self.drop_remainder)
+        return replace(self, below=below)
+
+    @property
+    def size(self) -> int | None:
+        return None if self.below.size is None else self._batching.count
+
+    @property
+    def _batching(self) -> Batching:
+        return self._shared or Batching.of(
+            self.below.size, self.batch_size, drop_remainder=self.drop_remainder
+        )
+
+    @property
+    def _shared(self) -> Batching | None:
+        return self.below.batching(self.batch_size)
+
+    @property
+    def batched(self) -> bool:
+        return True
+
+    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+        batching = self._batching
+        for position in positions:
+            start, stop = batching.bounds(position, position + 1)
+            rows, origins = zip(*self.below.visit(iter(range(start, stop)), epoch), strict=True)
+            yield self._batch(rows), tuple(chain.from_iterable(origins))
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        if self.unindexable_reason is None:
+            count = self.count_in(state)
+            for step in self._batches(run, self._batching.start(count), count):
+                count += 1
+                yield step._replace(state=count)
+            return
+        number, below = parts_of(state, [0, None])
+        for step in self._batches(run, below, number):
+            number += 1
+            yield step._replace(state=[number, step.state])
+
+    def _batches(self, run: Run, below: Any, number: int) -> Iterator[Step]:
+        steps = iter(self.below.steps(run, below))
+        shared = self._shared
+        while some := list(islice(steps, self._rows_of(number, shared))):
+            if shared is None and self.drop_remainder and len(some) < self.batch_size:
+                return
+            number += 1
+            origins = tuple(chain.from_iterable(step.origins for step in some))
+            yield Step(self._batch([step.element for step in some]), some[-1].state, origins)
+
+    def _rows_of(self, number: int, shared: Batching | None) -> int:
+        if shared is None or shared.full is None or number < shared.full:
+            return self.batch_size
+        start, stop = shared.start(number), shared.start(number + 1)
+        return stop - start
+
+    def _batch(self, rows: Sequence[Any]) -> Any:
+        return padded(gather(rows), self.pad)
+
+    def without_remainder(self) -> Node:
+        return replace(self, drop_remainder=True).with_children([self.below])
+
+    def _ends_even(self, state: Any) -> bool:
+        _, below = parts_of(state, [0, None])
+        return not self.drop_remainder and self.below.ends_even(below)
+
+    def _move(self, state: Any, move: Move) -> Any:
+        number, below = parts_of(state, [0, None])
+        if self._shared is not None and not move.same_world:
+            return super(Collate, self)._move(state, move)
+        return [number, self.below.moved(below, move)]
+
+    def _taken(self, counts: Counts) -> Any:
+        return self.below.taken(rows_in_batches(self, counts))
+
+    def _remaining(self, taken: Any) -> Node:
+        return self.with_children([self.below.remaining(taken)])
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
+
+
+@dataclass(frozen=True, slots=True)
+class Unbatch(UnaryNode):
+    """The elements that batches are made of."""
+
+    shards_below = True
+    drops_elements = True
+
+    @property
+    def size(self) -> None:
+        return None
+
+    @property
+    def unindexable_reason(self) -> str:
+        return self.below.unindexable_reason or "unbatch()"
+
+    @property
+    def batched(self) -> bool:
+        return False
+
+    @property
+    def keeps_rows(self) -> bool:
+        return False
+
+    @property
+    def verb(self) -> str:
+        return "unbatch()"
+
+    def run(self, run: Run, state: Any) -> Iterator[Step]:
+        before, done = parts_of(state, [None, 0])
+        for step in self.below.steps(run, before):
+            for number, row in enumerate(rows_of(step.element)[done:], done + 1):
+                yield Step(row, [before, number], step.origins)
+            before, done = step.state, 0
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), Stage("one by one", ["unbatch"])]
+
+
+def batches(node: Node, size: int, pad: Pad, *, drop_remainder: bool) -> Node:
+    """The elements of a stage in batches; made by the stage itself, where it can."""
+    own = node.batch(size, pad, drop_remainder=drop_remainder)
+    return own or Collate(node.under_batch(size, drop_remainder=drop_remainder), size, drop_remainder, pad)
+
+
+def unbatched(node: Node) -> Node:
+    """The elements that the batches of a stage are made of."""
+    rows = node.source_rows if node.batched else None
+    return rows or Unbatch(node)
+
+
+def whole_batches(node: Node) -> Node:
+    """The same without batches that are smaller than the others.
+
+    Raises:
+        TypeError: These are no batches.
+        ValueError: Batches have been put into another order, or together with others.
+    """
+    if not node.batched:
+        raise TypeError("the dataset must be batched first: ds.batch(…)")
+    own = node.without_remainder()
+    if own is not None:
+        return own
+    if not node.shards_below:
+        raise ValueError("say batch(…, drop_remainder=True) yourself, and drop_remainder=False here")
+    return node.with_children([whole_batches(child) for child in node.children])
