@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from tfreel.dataset.collate import Pad, gather, padded, rows_of
 from tfreel.dataset.node import Node, Origins, Run, Step, UnaryNode
-from tfreel.dataset.order import Batching, Counts
+from tfreel.dataset.order import Batching, Counts, other_ranks_error
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.rows import batch_stage, rows_in_batches
 from tfreel.dataset.state import Move, parts_of
@@ -57,24 +57,26 @@ class Collate(UnaryNode):
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         if self.unindexable_reason is None:
             count = self.count_in(state)
-            for step in self._batches(run, self._batching.start(count), count):
+            for step, _ in self._batches(run, self._batching.start(count), count):
                 count += 1
                 yield step._replace(state=count)
             return
-        number, below = parts_of(state, [0, None])
-        for step in self._batches(run, below, number):
+        number, below, _ = parts_of(state, [0, None, True])
+        for step, whole in self._batches(run, below, number):
             number += 1
-            yield step._replace(state=[number, step.state])
+            yield step._replace(state=[number, step.state, whole])
 
-    def _batches(self, run: Run, below: Any, number: int) -> Iterator[Step]:
+    def _batches(self, run: Run, below: Any, number: int) -> Iterator[tuple[Step, bool]]:
+        """The batches, and whether each has all that it may have."""
         steps = iter(self.below.steps(run, below))
         shared = self._shared
-        while some := list(islice(steps, self._rows_of(number, shared))):
+        while some := list(islice(steps, size := self._rows_of(number, shared))):
             if shared is None and self.drop_remainder and len(some) < self.batch_size:
                 return
             number += 1
             origins = tuple(chain.from_iterable(step.origins for step in some))
-            yield Step(self._batch([step.element for step in some]), some[-1].state, origins)
+            step = Step(self._batch([step.element for step in some]), some[-1].state, origins)
+            yield step, len(some) == size
 
     def _rows_of(self, number: int, shared: Batching | None) -> int:
         if shared is None or shared.full is None or number < shared.full:
@@ -89,14 +91,16 @@ class Collate(UnaryNode):
         return replace(self, drop_remainder=True).with_children([self.below])
 
     def _ends_even(self, state: Any) -> bool:
-        _, below = parts_of(state, [0, None])
+        _, below, _ = parts_of(state, [0, None, True])
         return not self.drop_remainder and self.below.ends_even(below)
 
     def _move(self, state: Any, move: Move) -> Any:
-        number, below = parts_of(state, [0, None])
+        number, below, whole = parts_of(state, [0, None, True])
         if self._shared is not None and not move.same_world:
             return super(Collate, self)._move(state, move)
-        return [number, self.below.moved(below, move)]
+        if not whole and not self.below.ends_even(below):  # others may have had more rows in theirs
+            raise other_ranks_error("the end of a stream", "take a state from before it")
+        return [number, self.below.moved(below, move), whole]
 
     def _taken(self, counts: Counts) -> Any:
         return self.below.taken(rows_in_batches(self, counts))

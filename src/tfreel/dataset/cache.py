@@ -180,7 +180,8 @@ def store_for(below: Node, directory: PathLike | None) -> Store:
         return _Memory()
     stages = below.stages()
     functions = [fingerprint_of(stage.function) for stage in stages if stage.function is not None]
-    name = hashlib.sha256(json.dumps([signature(stages), functions]).encode()).hexdigest()[:16]
+    plan = [signature(stages), functions, *below.data_versions()]
+    name = hashlib.sha256(json.dumps(plan).encode()).hexdigest()[:16]
     return _Directory(os.path.join(os.fsdecode(directory), f"{name}.tfrecord"))
 
 

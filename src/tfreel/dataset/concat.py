@@ -16,7 +16,7 @@ from tfreel.dataset.node import ORDERED_AT_ONCE, Bytes, Node, Origins, Run, Step
 from tfreel.dataset.order import Counts, Order, Positions, other_ranks_error, position_in
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.rows import Rows
-from tfreel.dataset.state import Move, parts_of
+from tfreel.dataset.state import Move, parts_of, resolve_state
 from tfreel.features import FixedLenFeature
 from tfreel.index.access import Records, joined
 
@@ -95,7 +95,7 @@ def remaining_parts(whole: Any, taken: Any) -> tuple[int, list[Any]]:
     position, states = parts_of(taken, [0, []])
     states = parts_of(states, [None] * len(whole.parts))
     left = [part.remaining(state) for part, state in zip(whole.parts, states, strict=True)]
-    return position_in(whole.deal.size, position), left
+    return position_in(None, position), left  # of another number of ranks: it may be behind the end of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ class Concat(DealNode):
             for step in part.steps(run, below):
                 below = step.state
                 yield step._replace(state=[number, below, even])
-            even = even and part.ends_even(below)
+            even = even and part.ends_even(resolve_state(below))
             below = None
 
     def _ends_even(self, state: Any) -> bool:

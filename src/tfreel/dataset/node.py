@@ -233,6 +233,10 @@ class Node(ABC):
         """The damage that is known before anything is read, and passed over."""
         return (fault for child in self.children for fault in child.faults())
 
+    def data_versions(self) -> list[Any]:
+        """What tells its data from others as JSON, where the words of its stages do not."""
+        return [version for child in self.children for version in child.data_versions()]
+
     # What its elements are.
 
     @property
@@ -458,11 +462,11 @@ class UnaryNode(Node):
         return self.keeps_count and self.below.ends_even(state)
 
     def _taken(self, counts: Counts) -> Any:
-        return self.below.taken(counts) if self.keeps_count else super()._taken(counts)
+        return self.below.taken(counts) if self.keeps_count else super(UnaryNode, self)._taken(counts)
 
     def _remaining(self, taken: Any) -> Node:
         if not self.keeps_count:
-            return super()._remaining(taken)
+            return super(UnaryNode, self)._remaining(taken)
         return self.with_children([self.below.remaining(taken)])
 
 

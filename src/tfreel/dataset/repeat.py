@@ -25,7 +25,7 @@ from tfreel.dataset.order import (
     short,
 )
 from tfreel.dataset.plan import Stage
-from tfreel.dataset.state import Move, parts_of
+from tfreel.dataset.state import Move, parts_of, resolve_state
 from tfreel.errors import StateError
 
 _EMPTY_ROUNDS = 100  # one after the other, of a repetition without end
@@ -275,7 +275,7 @@ class Repeat(UnaryNode):
                 raise ValueError(
                     f"repeat() without an end: {empty} rounds, one after the other, gave nothing"
                 )
-            even = even and self.below.ends_even(below)
+            even = even and self.below.ends_even(resolve_state(below))
             number, below = number + 1, None
 
     def _move(self, state: Any, move: Move) -> Any:

@@ -270,9 +270,9 @@ class ShardOrder(UnaryOrder):
         """Behind which position of the order below nothing was taken, and what was not before it."""
         size = self.below.size
         even = int(counts.min())
-        if self.uneven == "balance":
-            even = min(even, self._steps[0] * self.step)
-        even = even if size is None else min(even, size // self.count)
+        if size is not None:
+            whole = self._steps[0] * self.step if self.uneven == "balance" else size // self.count
+            even = min(even, whole)
         places = [np.arange(even, count, dtype=np.uint64) for count in counts.tolist()]
         taken = [
             replace(self, index=rank, below=Natural(size)).at(mine, 0) for rank, mine in enumerate(places)

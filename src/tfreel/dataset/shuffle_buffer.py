@@ -118,6 +118,10 @@ class BufferShuffle(UnaryNode):
         """
         return _FAR * self.buffer if self.below.restarts_dearly else _NEAR
 
+    def _ends_even(self, state: Any) -> bool:
+        _, _, _, below = parts_of(state, [0, [], [], None])
+        return self.below.ends_even(below)
+
     def stages(self) -> list[Stage]:
         words = f"shuffled with seed {self.seed} in a buffer of {self.buffer:,}"
         identity = ["stir", self.seed, self.buffer]

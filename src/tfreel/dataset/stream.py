@@ -17,7 +17,8 @@ from tfreel.dataset.rows import batch_stage, require_columns
 from tfreel.dataset.state import parts_of
 from tfreel.errors import DecodeError, FeatureError
 from tfreel.records.read import OnCorrupt, Reader, read
-from tfreel.storage.names import Paths
+from tfreel.storage.names import Paths, resolve
+from tfreel.storage.places import version_of
 
 STREAM = "reading as a stream"
 
@@ -51,6 +52,17 @@ class StreamSource:
             raise ValueError("a pipe can be read only once: what was taken from it does not come again")
         self._begun.append(True)
         return read(self.paths, verify=self.verify, on_corrupt=self.on_corrupt)
+
+    def versions(self) -> list[Any]:
+        """The files and their states, which nobody has read yet.
+
+        Raises:
+            ValueError: It is no file that could be found again.
+        """
+        files = resolve(self.paths)
+        if self.once or not all(isinstance(file, str) for file in files):
+            raise ValueError("a pipe has no name by which cache(directory) could find it again; use cache()")
+        return [self.on_corrupt, *([file, *version_of(file)] for file in files if isinstance(file, str))]
 
     def made_of(self, picked: Picked, *, padded: bool) -> Any:
         """Records as columns, `padded` as in `request`; as a list of bytes if there are no features."""
@@ -88,6 +100,9 @@ class Stream(Node):
     size = None
     unindexable_reason = STREAM
     restarts_dearly = True
+
+    def data_versions(self) -> list[Any]:
+        return self.source.versions()
 
     @property
     def batched(self) -> bool:

@@ -8,6 +8,7 @@ import operator
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -100,6 +101,7 @@ class Records(Sequence[bytes]):
         self._set_up(files, indexes, [fault for file in files for fault in find.faults.get(file, ())])
 
     def _set_up(self, files: list[str], indexes: Indexes, faults: list[Fault]) -> None:
+        self._parts: Sequence[Records] = ()  # if it is made of several, each with options of its own
         self.files = files
         self.faults = faults
         self._indexes = indexes
@@ -150,6 +152,8 @@ class Records(Sequence[bytes]):
 
     def blocks(self) -> Iterator[_core.Block]:
         """All records in blocks: for callers that want no Python object per record."""
+        if self._parts:
+            return chain.from_iterable(part.blocks() for part in self._parts)
         return read(self.files, compression=self._config["compression"]).blocks()
 
     def views(self, positions: U64) -> tuple[list[_core.Block | bytes], U64 | None]:
@@ -268,6 +272,8 @@ class Records(Sequence[bytes]):
         return markup.Cells().row_table([_row(record) for record in self[: markup.MOST_ROWS]])
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._parts:
+            return joined, (self._parts,)
         if self._indexes.are_promised:  # what the headers said is short, and what is not so is seen later
             return _made, (self.files, self._indexes, self._config, self.faults)
         return _reopen, (self.files, self._config)
@@ -370,7 +376,9 @@ def joined(parts: Sequence[Records]) -> Records:
     """The records of all of them, as one sequence."""
     files = [file for part in parts for file in part.files]
     faults = [fault for part in parts for fault in part.faults]
-    return _made(files, Indexes.joined([part._indexes for part in parts]), parts[0]._config, faults)
+    whole = _made(files, Indexes.joined([part._indexes for part in parts]), parts[0]._config, faults)
+    whole._parts = parts
+    return whole
 
 
 def indexed(files: Sequence[str], indexes: Sequence[FileIndex]) -> Records:

@@ -66,6 +66,19 @@ def size_of(path: str) -> int:
     return store_of(path).head(path).size if isinstance(path, Url) else os.stat(path).st_size
 
 
+def version_of(path: str) -> list[str | int]:
+    """What changes when a file or object is written anew, as JSON.
+
+    Raises:
+        FileNotFoundError: There is none.
+    """
+    if isinstance(path, Url):
+        facts = store_of(path).head(path)
+        return [facts.size, facts.version]
+    info = os.stat(path)
+    return [info.st_size, info.st_mtime_ns]
+
+
 def sizes_in(folder: str, names: Iterable[str]) -> dict[str, int]:
     """How large the files of these names in a folder are; those that are not there are left out."""
     if isinstance(folder, Url) and folder.scheme not in ("http", "https"):
