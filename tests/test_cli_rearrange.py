@@ -118,10 +118,11 @@ def test_mistakes_of_a_split_are_one_line(people: Path, tmp_path: Path, words: l
 def test_shuffle_gives_every_record_once_in_the_order_of_a_dataset(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.tfrecord"
     assert run("shuffle", people, people, "-o", out, "--seed", 5).exit_code == 0
-    expected = list(tfreel.Dataset([people, people], raw=True).shuffle(5))
+    expected = list(tfreel.Dataset([people, people], raw=True).shuffle(seed=5))
     assert list(tfreel.read(out)) == expected
     assert sorted(expected) == sorted([*tfreel.read(people), *tfreel.read(people)])
     assert run("shuffle", people, "-o", out).exit_code == 2
+    assert run("shuffle", people, "-o", out, "--force", "--seed", -1).exit_code == 2
     assert run("shuffle", people, "-o", out, "--force").exit_code == 0
 
 

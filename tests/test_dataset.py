@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -101,28 +102,113 @@ def test_repeated_batches_keep_their_positions_and_shuffle_anew(ds: Dataset) -> 
 
 
 @pytest.mark.parametrize(
-    "fractions", [(0.8, 0.1, 0.1), (0.5, 0.5), (1.0,), (0.33, 0.33, 0.34), (0.2, 0.1), (1.0, 0.0)]
+    "fractions",
+    [(0.8, 0.1, 0.1), (0.5, 0.5), (1.0,), (0.33, 0.33, 0.34), (1 / 3,) * 3, (0.2, 0.1), (1.0, 0.0), (0.0,)],
 )
-@pytest.mark.parametrize("seed", [None, 17])
-def test_splits_are_disjoint_and_exact(ds: Dataset, fractions: tuple[float, ...], seed: int | None) -> None:
-    parts = [numbers(part) for part in ds.split(*fractions, seed=seed)]
+@pytest.mark.parametrize("how", [{}, {"seed": 17}, {"shuffle": False}])
+def test_splits_are_disjoint_and_exact(ds: Dataset, fractions: tuple[float, ...], how: Any) -> None:
+    parts = [numbers(part) for part in ds.split(*fractions, drop_rest=True, **how)]
     together = Counter(n for part in parts for n in part)
     assert set(together.values()) <= {1}
     assert abs(sum(map(len, parts)) - COUNT * sum(fractions)) < 1
     for part, fraction in zip(parts, fractions, strict=True):
         assert abs(len(part) - COUNT * fraction) <= 1
-    assert parts == [numbers(part) for part in ds.split(*fractions, seed=seed)]
+    assert parts == [numbers(part) for part in ds.split(*fractions, drop_rest=True, **how)]
+    if sum(fractions) > 0.9:
+        assert parts == [numbers(part) for part in ds.split(*fractions, **how)]
+        assert set(together) == set(range(COUNT))
+
+
+def test_without_shuffling_parts_follow_each_other(ds: Dataset) -> None:
+    first, second, third = ds.split(0.5, 0.3, 0.2, shuffle=False)
+    assert numbers(first) + numbers(second) + numbers(third) == list(range(COUNT))
+    assert numbers(ds.folds(4, shuffle=False)[1][1]) == list(range(26, 52))
+    assert "part 2 of 3: 0.3 of all, in order" in repr(second)
+    low, high = ds.split(0.5, 0.5, stratify="c", shuffle=False)
+    assert max(n for n in numbers(low) if n % 10 < 7) < min(n for n in numbers(high) if n % 10 < 7)
+    assert "c in proportion, in order" in repr(low)
+    split: Any
+    for split in (ds.folds, lambda count, **how: ds.split(*[1 / count] * count, **how)):
+        for seed in (0, 5, None):
+            with pytest.raises(ValueError, match="shuffle=False keeps the order, in which seed= has no say"):
+                split(3, shuffle=False, seed=seed)
+        with pytest.raises(ValueError, match=r"by= .* does not go with shuffle=False"):
+            split(3, shuffle=False, by="n")
+
+
+def test_what_is_dealt_out_at_random_is_sorted_no_more(ds: Dataset) -> None:
+    train, test = ds.split(0.5, 0.5)
+    assert max(numbers(train)) > min(numbers(test))
+    assert max(numbers(test)) > min(numbers(train))
 
 
 def test_the_first_part_of_a_split_grows_into_the_next(ds: Dataset) -> None:
-    small, large = (set(numbers(ds.split(f, seed=5)[0])) for f in (0.5, 0.7))
+    small, large = (set(numbers(ds.split(f, 1 - f, seed=5)[0])) for f in (0.5, 0.7))
     assert small < large
 
 
-@pytest.mark.parametrize("wrong", [(), (0.5, 0.6), (-0.1, 0.5), (float("nan"), 0.5)])
-def test_fractions_that_are_none_are_refused(ds: Dataset, wrong: tuple[float, ...]) -> None:
-    with pytest.raises(ValueError, match="fractions"):
-        ds.split(*wrong)
+@pytest.mark.parametrize(
+    "wrong",
+    [(), (0.5, 0.6), (0.5, 0.5 + 1e-8), (80, 20), (-0.1, 1.1), (math.nan, 0.5), (0.5, math.nan), (math.inf,)],
+)
+@pytest.mark.parametrize("drop_rest", [False, True])
+def test_fractions_that_are_none_are_refused(ds: Dataset, wrong: tuple[float, ...], drop_rest: bool) -> None:
+    with pytest.raises(ValueError, match="fractions") as caught:
+        ds.split(*wrong, drop_rest=drop_rest)
+    assert "drop_rest" not in str(caught.value)
+
+
+@pytest.mark.parametrize("short", [(0.999,), (0.6, 0.2), (1 - 2e-9,), (0.0, 0.0), (0,)])
+def test_fractions_that_leave_a_rest_must_say_so(ds: Dataset, short: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match=r"must add up to 1, not to 0.*; drop_rest=True leaves out the rest"):
+        ds.split(*short)
+    parts = ds.split(*short, drop_rest=True)
+    assert [len(part) for part in parts] == pytest.approx([COUNT * fraction for fraction in short], abs=1)
+
+
+@pytest.mark.parametrize(
+    "sums_to_1", [(1 / 3,) * 3, (0.1,) * 10, (0.5, 0.5 + 1e-10), (0.5, 0.5 - 1e-10), (1, 0)]
+)
+@pytest.mark.parametrize("how", [{}, {"shuffle": False}, {"by": "n"}, {"stratify": "c"}])
+def test_sums_are_1_whatever_rounding_makes_of_them(
+    ds: Dataset, sums_to_1: tuple[float, ...], how: Any
+) -> None:
+    parts = ds.split(*sums_to_1, **how)
+    assert sorted(n for part in parts for n in numbers(part)) == list(range(COUNT))
+    assert [numbers(part) for part in ds.split(*sums_to_1, drop_rest=True, **how)] == [*map(numbers, parts)]
+
+
+def test_rounding_loses_nothing_of_very_many_elements(ds: Dataset) -> None:
+    many = ds.repeat(10**10)
+    parts = many.split(0.5, 0.5 - 1e-10, 0)
+    assert [len(part) for part in parts] == [len(many) // 2, len(many) - len(many) // 2, 0]
+    assert sum(len(part) for part in many.split(0.5, 0.25, drop_rest=True)) == len(many) // 4 * 3
+
+
+@pytest.mark.parametrize("how", [{}, {"shuffle": False}, {"stratify": "c"}])
+def test_a_part_that_would_be_empty_is_named(ds: Dataset, how: Any) -> None:
+    with pytest.raises(ValueError, match=r"part 2 of 2 would be empty: it is to get 0.1 of 3 elements"):
+        ds[:3].split(0.9, 0.1, **how)
+    with pytest.raises(ValueError, match=r"part 1 of 2 would be empty: it is to get 0.8 of 0 elements"):
+        ds[:0].split(0.8, 0.2, **how)
+    with pytest.raises(ValueError, match=r"part 3 of 3 .* 0.001 of 103 elements"):
+        ds.split(0, 0.9, 0.001, drop_rest=True, **how)
+    with pytest.raises(ValueError, match=r"fold \d of 5 would be empty: it is to get 0.2 of 3 elements"):
+        ds[:3].folds(5, **how)
+    nothing, everything, last = ds[:3].split(0, 1, 0, **how)
+    assert (len(nothing), sorted(numbers(everything)), len(last)) == (0, [0, 1, 2], 0)
+
+
+def test_a_part_without_a_group_is_named(ds: Dataset) -> None:
+    same = ds[:5]  # all of one class
+    with pytest.raises(
+        ValueError, match=r"part \d of 2 .* of 5 elements; by= keeps groups together, here 1: "
+    ):
+        same.split(0.5, 0.5, by="c")
+    with pytest.raises(ValueError, match=r"fold \d of 2 .* of 5 elements; by= keeps groups together"):
+        same.folds(2, by="c")
+    with pytest.raises(ValueError, match=r"part 1 of 1 would be empty: it is to get 1 of 0 elements"):
+        ds[:0].split(1, by="c")
 
 
 @pytest.mark.parametrize("wrong", [([0.8, 0.2],), ({"train": 0.8},), ("0.8", "0.2"), (np.array([0.5, 0.5]),)])
@@ -200,7 +286,7 @@ def test_the_plan_is_told_in_words(ds: Dataset) -> None:
     plan = ds.split(0.8, 0.2, seed=1)[0].shuffle(seed=2).batch(32).map(doubled).prefetch(2)
     assert repr(plan) == (
         "<tfreel.Dataset: 103 records of 3 files, with c, n, t, x, as found in a sample\n"
-        "  part 1 of 2: 0.8 of all\n"
+        "  part 1 of 2: 0.8 of all, shuffled with seed 1\n"
         "  shuffled with seed 2\n"
         "  in batches of 32\n"
         "  each through doubled\n"

@@ -68,7 +68,7 @@ def test_a_number_of_threads_may_be_numpys(path: str) -> None:
 
 def test_fractions_and_shares_of_numpy_can_be_saved(ds: Dataset) -> None:
     half, third = np.float32(0.5), np.float32(1 / 3)
-    plan = Dataset.mix(ds.split(half, third, seed=1), np.array([half, third]), seed=1)
+    plan = Dataset.mix(ds.split(half, third, seed=1, drop_rest=True), np.array([half, third]), seed=1)
     json.dumps(iter(plan).state_dict())
 
 
@@ -87,6 +87,8 @@ def test_orders_and_deals_take_seeds_of_numpy() -> None:
 WHOLE: dict[str, Callable[[Dataset, Any], Any]] = {
     "seed of a shuffle": lambda ds, v: ds.shuffle(seed=v),
     "seed of a buffer": lambda ds, v: ds.filter(even).shuffle(seed=v, buffer=2),
+    "seed of a split": lambda ds, v: ds.split(0.5, 0.5, seed=v),
+    "seed of folds": lambda ds, v: ds.folds(2, seed=v),
     "seed of a sample": lambda ds, v: ds.sample(seed=v, balance="c"),
     "seed of a mixture": lambda ds, v: Dataset.mix([ds, ds], seed=v),
     "index of a shard": lambda ds, v: ds.shard(v, 3),
@@ -106,8 +108,6 @@ WHOLE_OR_NONE: dict[str, Callable[[Dataset, Any], Any]] = {
     "window": lambda ds, v: ds.shuffle(seed=1, window=v),
     "lanes": lambda ds, v: ds.shuffle(seed=1, window=16, lanes=v),
     "buffer": lambda ds, v: ds.shuffle(seed=1, buffer=v),
-    "seed of a split": lambda ds, v: ds.split(0.5, seed=v),
-    "seed of folds": lambda ds, v: ds.folds(2, seed=v),
     "size of a sample": lambda ds, v: ds.sample(seed=1, balance="c", size=v),
     "times": lambda ds, v: ds.repeat(v),
 }
@@ -133,6 +133,11 @@ def test_what_need_not_be_given_may_be_none(ds: Dataset, name: str) -> None:
 
 
 LEAST: dict[str, tuple[Callable[[Dataset, int], Any], int]] = {
+    "seed of a shuffle": (lambda ds, v: ds.shuffle(seed=v), 0),
+    "seed of a split": (lambda ds, v: ds.split(0.5, 0.5, seed=v), 0),
+    "seed of folds": (lambda ds, v: ds.folds(2, seed=v), 0),
+    "seed of a sample": (lambda ds, v: ds.sample(seed=v, balance="c"), 0),
+    "seed of a mixture": (lambda ds, v: Dataset.mix([ds, ds], seed=v), 0),
     "window": (lambda ds, v: ds.shuffle(seed=1, window=v), 1),
     "lanes": (lambda ds, v: ds.shuffle(seed=1, window=16, lanes=v), 1),
     "buffer": (lambda ds, v: ds.shuffle(seed=1, buffer=v), 1),
@@ -169,9 +174,65 @@ def test_minus_one_of_tensorflow_is_told_what_to_write_instead(ds: Dataset) -> N
         ds.take(-1)
 
 
-def test_seeds_may_be_negative_and_of_any_size(ds: Dataset) -> None:
-    assert numbers(ds.shuffle(seed=-1)) == numbers(ds.shuffle(seed=(1 << 64) - 1))
-    assert numbers(ds.shuffle(seed=5 + (1 << 70))) == numbers(ds.shuffle(seed=5))
+# Every method that takes a seed, with options and further arguments by position.
+SEEDED: dict[str, Callable[..., Any]] = {
+    "shuffle": lambda ds, *more, **how: ds.shuffle(*more, **how),
+    "windows": lambda ds, *more, **how: ds.shuffle(*more, window=16, **how),
+    "lanes": lambda ds, *more, **how: ds.shuffle(*more, window=16, lanes=2, **how),
+    "buffer": lambda ds, *more, **how: ds.shuffle(*more, buffer=16, **how),
+    "split": lambda ds, *more, **how: ds.split(0.5, 0.5, *more, **how)[1],
+    "split by": lambda ds, *more, **how: ds.split(0.5, 0.5, *more, by="n", **how)[1],
+    "stratify": lambda ds, *more, **how: ds.split(0.5, 0.5, *more, stratify="c", **how)[1],
+    "folds": lambda ds, *more, **how: ds.folds(3, *more, **how)[1][0],
+    "fold": lambda ds, *more, **how: ds.folds(3, *more, **how)[1][1],
+    "weights": lambda ds, *more, **how: ds.sample(*more, weights="n", **how),
+    "balance": lambda ds, *more, **how: ds.sample(*more, balance="c", **how),
+    "mix": lambda ds, *more, **how: Dataset.mix([ds[:50], ds[50:]], [1, 2], *more, **how),
+    "mixed filters": lambda ds, *more, **how: Dataset.mix([ds.filter(even)] * 2, None, *more, **how),
+}
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_without_a_seed_it_is_0(ds: Dataset, name: str) -> None:
+    plan, same, other = (SEEDED[name](ds, **how) for how in ({}, {"seed": 0}, {"seed": 1}))
+    assert numbers(plan) == numbers(same) != numbers(other)
+    assert repr(plan) == repr(same) != repr(other)
+    assert "with seed 0" in repr(plan)
+    assert "with seed 1" in repr(other)
+    steps = iter(plan)
+    begun = numbers(islice(steps, 5))
+    goes_on = iter(same)
+    goes_on.load_state_dict(json.loads(json.dumps(steps.state_dict())))
+    assert begun + numbers(goes_on) == numbers(plan)
+    with pytest.raises(tfreel.StateError, match="another plan"):
+        iter(other).load_state_dict(steps.state_dict())
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_no_seed_is_drawn(ds: Dataset, name: str) -> None:
+    with pytest.raises(TypeError, match=r"not None: none is ever drawn, .* without seed= it is 0"):
+        SEEDED[name](ds, seed=None)
+
+
+@pytest.mark.parametrize("name", [name for name in SEEDED if not name.startswith(("split", "stratify"))])
+def test_seeds_have_a_name(ds: Dataset, name: str) -> None:
+    with pytest.raises(TypeError, match=r"takes its options by name: .*a seed is seed=…"):
+        SEEDED[name](ds, 5)
+
+
+def test_the_buffer_size_of_tensorflow_is_no_seed(ds: Dataset) -> None:
+    shuffle: Any = ds.shuffle
+    for call in (lambda: shuffle(1024), lambda: shuffle(1024, seed=1)):
+        with pytest.raises(TypeError, match=r"^shuffle\(\) .*an exact shuffle needs no buffer size"):
+            call()
+    with pytest.raises(ValueError, match=r"fractions must add up to 1, not to 18: \(0.8, 0.2, 17\)"):
+        ds.split(0.8, 0.2, 17)
+
+
+def test_seeds_may_be_of_any_size(ds: Dataset) -> None:
+    for huge in (5 + (1 << 70), 5 + (1 << 200)):
+        assert numbers(ds.shuffle(seed=huge)) == numbers(ds.shuffle(seed=5))
+    assert numbers(ds.split(0.5, 0.5, seed=5 + (1 << 128), by="n")[0]) == numbers(PLANS["split by"](ds, int))
 
 
 def test_what_cannot_be_called_is_refused_at_once(ds: Dataset) -> None:

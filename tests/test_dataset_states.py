@@ -79,7 +79,9 @@ PLANS: dict[str, Callable[[Dataset], Any]] = {
     "shards of batches": lambda ds: ds[:50].shuffle(seed=1).batch(4).shard(1, 2).repeat(3),
     "some batches": lambda ds: ds.shuffle(seed=1).batch(4)[2:9].map(doubled).repeat(3),
     "numbered, some of them": lambda ds: ds.shuffle(seed=1).enumerate().take(9).repeat(3),
-    "parts of batches": lambda ds: ds.shuffle(seed=1).batch(4).split(0.3, seed=2)[0].repeat(3),
+    "parts of batches": lambda ds: (
+        ds.shuffle(seed=1).batch(4).split(0.3, seed=2, drop_rest=True)[0].repeat(3)
+    ),
     "joined": lambda ds: ds[:10].concat(ds[50:].shuffle(seed=1)).batch(4),
     "joined filters": lambda ds: ds[:30].filter(even).concat(ds[50:80].filter(even)),
     "zipped": lambda ds: ds[:30].zip(ds[50:].shuffle(seed=1)),

@@ -639,7 +639,7 @@ sets = [tfreel.Dataset("s-*.tfrecord", features=features) for _ in range(int(sys
 for dataset in sets:
     everything = list(range(len(dataset)))
     assert [row["i"] for row in dataset] == everything
-    batches = [batch["i"].tolist() for batch in dataset.shuffle(1).batch(7)]
+    batches = [batch["i"].tolist() for batch in dataset.shuffle(seed=1).batch(7)]
     assert sorted(i for batch in batches for i in batch) == everything
 """
 

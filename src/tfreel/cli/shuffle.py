@@ -26,14 +26,20 @@ if TYPE_CHECKING:
 )
 @paths_argument
 @copies_options
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same order.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The same seed gives the same order.",
+)
 @quiet_option
 def command(paths: list[str], seed: int, quiet: bool, **where: Any) -> int:
     """Write all records in random order.
 
     This is an exact shuffle of all records of all PATHS. The order is the same on every machine: that of
-    tfreel.Dataset(PATHS).shuffle(SEED). Only a few records are in memory at any time. To train on shuffled
-    data you need not write any: a Dataset shuffles as it reads.
+    tfreel.Dataset(PATHS).shuffle(seed=SEED). Only a few records are in memory at any time. To train on
+    shuffled data you need not write any: a Dataset shuffles as it reads.
     """
     from tfreel.cli.progress import Progress
     from tfreel.index.build import named_files
@@ -51,6 +57,6 @@ def _shuffled(files: list[str], seed: int, progress: Progress) -> Iterator[list[
 
     dataset = tfreel.Dataset(files, raw=True)
     few = cast("Rows", dataset._node).elements.rows_at_once  # by their size: records may be large
-    for batch in dataset.shuffle(seed).batch(few):
+    for batch in dataset.shuffle(seed=seed).batch(few):
         yield batch
         progress(len(batch), sum(map(len, batch)))

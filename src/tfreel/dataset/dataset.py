@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +14,15 @@ from tfreel import _core, markup
 from tfreel.columns.arrow_stream import arrow_reader
 from tfreel.columns.batch import Batch
 from tfreel.columns.parse import Features
-from tfreel.dataset.arguments import plain, require_callable, whole, whole_or_none
+from tfreel.dataset.arguments import (
+    no_seed_in_order,
+    options_by_name,
+    plain,
+    require_callable,
+    seed_in,
+    whole,
+    whole_or_none,
+)
 from tfreel.dataset.batch import batches, unbatched
 from tfreel.dataset.cache import Cache, store_for
 from tfreel.dataset.collate import Pad, gather, rows_of
@@ -35,7 +42,7 @@ from tfreel.dataset.sample import WeightedOrder, balanced
 from tfreel.dataset.shard import ShardSpec, Uneven, shard_elements
 from tfreel.dataset.shuffle import Laned, Shuffled, Windowed
 from tfreel.dataset.shuffle_buffer import BufferShuffle
-from tfreel.dataset.split import in_turn, positions_in, split_orders
+from tfreel.dataset.split import SplitOptions, check_fractions, in_turn, positions_in, split_orders
 from tfreel.dataset.stream import STREAM, Stream, StreamSource
 from tfreel.dataset.take import Enumerate, Filter, Limit, Prefetch, Zip
 from tfreel.dataset.to_arrow import capsule_of_elements, field_of_elements
@@ -74,9 +81,9 @@ class Dataset:
         >>> ds = tfreel.Dataset("numbers.tfrecord")
         >>> len(ds), ds[-1]
         (10, {'x': np.int64(9), 'y': np.float32(0.5)})
-        >>> train, test = ds.split(0.8, 0.2, seed=17)
-        >>> [batch["x"].tolist() for batch in train.shuffle(seed=1).batch(3)]
-        [[1, 3, 7], [5, 6, 4], [9, 8]]
+        >>> train, test = ds.split(0.8, 0.2)
+        >>> [batch["x"].tolist() for batch in train.shuffle().batch(3)]
+        [[0, 1, 4], [3, 2, 6], [5, 9]]
     """
 
     __slots__ = ("_epoch", "_node")
@@ -176,13 +183,19 @@ class Dataset:
         stage = Stage(words, ["slice", start, step, size])
         return self._reordered(lambda order: Part(order, start, step, size), stage)
 
+    @options_by_name(1, "an exact shuffle needs no buffer size, and a seed is seed=…, as in shuffle(seed=1)")
     def shuffle(
-        self, seed: int, *, window: int | None = None, lanes: int | None = None, buffer: int | None = None
+        self,
+        *,
+        seed: int = 0,
+        window: int | None = None,
+        lanes: int | None = None,
+        buffer: int | None = None,
     ) -> Self:
         """All elements in an exact random order, a new one in each epoch of a `repeat` behind it.
 
         Args:
-            seed: The same seed gives the same order, on every machine and for ever.
+            seed: Another one gives another order; the same one the same order, on every machine and for ever.
             window: Shuffle only within so many elements, taken from sixty-four places: for disks where
                 every jump costs.
             lanes: So many windows next to each other, each for every `lanes`-th element: for many ranks, so
@@ -190,7 +203,7 @@ class Dataset:
             buffer: Draw each element from a buffer of so many: for what has no positions, as a stream. The
                 order is not as good, and to go on from a state reads the buffer again.
         """
-        seed = whole("seed", seed)
+        seed = seed_in(seed)
         window = whole_or_none("window", window, 1)
         lanes = whole_or_none("lanes", lanes, 1)
         buffer = whole_or_none("buffer", buffer, 1)
@@ -213,86 +226,101 @@ class Dataset:
         stage = Stage(f"{stage.words} and {lanes:,} lanes", [*stage.identity, lanes])
         return self._reordered(lambda order: Laned(order, seed, window, lanes), stage)
 
+    @no_seed_in_order
     def split(
-        self, *fractions: float, seed: int | None = None, by: str | None = None, stratify: str | None = None
+        self,
+        *fractions: float,
+        seed: int = 0,
+        shuffle: bool = True,
+        by: str | None = None,
+        stratify: str | None = None,
+        drop_rest: bool = False,
     ) -> tuple[Self, ...]:
-        """Parts of the dataset, disjoint and by exact count; the same for the same seed, for ever.
+        """Parts of the dataset, dealt out at random, disjoint and by exact count.
 
         Args:
-            fractions: The share of each part. They may add up to less than 1.
-            seed: Deal the elements out at random. Without it, the parts follow each other.
+            fractions: The share of each part. They add up to 1.
+            seed: Another one gives other parts; the same one the same parts, on every machine and for ever.
+            shuffle: False keeps the order: the parts follow each other, and there is no seed. With `stratify`
+                the elements of each value do.
             by: A feature: elements with the same value go to the same part, as the value and the seed decide
                 alone. More files never move a group; counts are as near as the groups allow.
             stratify: A feature: each part has its share of the elements of every value.
+            drop_rest: Fractions may add up to less than 1: what they leave is in no part.
 
         Raises:
-            ValueError: A fraction is negative, or they add up to more than 1.
+            ValueError: Fractions do not add up to 1, or there are too few elements for one of them.
             TypeError: One is no number.
 
         Example:
             >>> tfreel.save("numbers.tfrecord", {"x": range(10), "label": [0, 1] * 5})
             >>> ds = tfreel.Dataset("numbers.tfrecord")
-            >>> [len(part) for part in ds.split(0.8, 0.1, 0.1, seed=17)]
+            >>> [len(part) for part in ds.split(0.8, 0.1, 0.1)]
             [8, 1, 1]
-            >>> half, other = ds.split(0.4, 0.6, seed=17, stratify="label")
+            >>> half, other = ds.split(0.4, 0.6, stratify="label")
             >>> sorted(row["label"].item() for row in half)
             [0, 0, 1, 1]
         """
-        if not all(isinstance(each, Real) for each in fractions):
-            raise TypeError(f"fractions are numbers, one after the other, as in split(0.8, 0.2): {fractions}")
-        if not fractions or not min(fractions) >= 0 or not sum(fractions) <= 1 + 1e-9:
-            raise ValueError(f"fractions must not be negative, and must add up to at most 1: {fractions}")
-        seed = whole_or_none("seed", seed)
-        orders = self._parts(fractions, seed, by, stratify)
-        how = f" by {by}" if by else f", {stratify} in proportion" if stratify else ""
-        identity = ["split", [*map(plain, fractions)], seed, by, stratify]
+        check_fractions(fractions, drop_rest=drop_rest)
+        options = SplitOptions.of(seed, shuffle=shuffle, by=by, stratify=stratify)
+        orders = self._parts(fractions, options, "part")
+        identity = ["split", [*map(plain, fractions)], *options.identity]
+        count = len(fractions)
         return tuple(
             self._reordered(
                 order,
-                Stage(f"part {i + 1} of {len(fractions)}: {fractions[i]:g} of all{how}", [*identity, i]),
+                Stage(f"part {i + 1} of {count}: {fractions[i]:g} of all{options.words}", [*identity, i]),
                 still=True,
             )
             for i, order in enumerate(orders)
         )
 
+    @options_by_name(2, "a seed is seed=…, as in folds(5, seed=1)")
+    @no_seed_in_order
     def folds(
-        self, count: int, *, seed: int | None = None, by: str | None = None, stratify: str | None = None
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        by: str | None = None,
+        stratify: str | None = None,
     ) -> list[tuple[Self, Self]]:
         """For cross-validation: `count` pairs of a dataset to train on and one to validate with.
 
-        Every element is in exactly one of the second ones. The arguments are those of `split`.
+        Every element is in exactly one of the second ones. The options are those of `split`.
 
         Example:
             >>> tfreel.save("numbers.tfrecord", {"x": range(10)})
-            >>> [(len(train), len(val)) for train, val in tfreel.Dataset("numbers.tfrecord").folds(3, seed=1)]
+            >>> [(len(train), len(val)) for train, val in tfreel.Dataset("numbers.tfrecord").folds(3)]
             [(7, 3), (6, 4), (7, 3)]
         """
         count = whole("count", count, 2)
-        seed = whole_or_none("seed", seed)
-        orders = self._parts([1 / count] * count, seed, by, stratify)
-        identity = ["folds", count, seed, by, stratify]
+        options = SplitOptions.of(seed, shuffle=shuffle, by=by, stratify=stratify)
+        orders = self._parts([1 / count] * count, options, "fold")
+        identity = ["folds", count, *options.identity]
+        words = f"of {count}{options.words}"
         return [
             (
                 self._reordered(
                     partial(in_turn, reorders=orders[:i] + orders[i + 1 :]),
-                    Stage(f"all but fold {i + 1} of {count}", [*identity, "all but", i]),
+                    Stage(f"all but fold {i + 1} {words}", [*identity, "all but", i]),
                     still=True,
                 ),
-                self._reordered(orders[i], Stage(f"fold {i + 1} of {count}", [*identity, i]), still=True),
+                self._reordered(orders[i], Stage(f"fold {i + 1} {words}", [*identity, i]), still=True),
             )
             for i in range(count)
         ]
 
-    def _parts(
-        self, fractions: Sequence[float], seed: int | None, by: str | None, stratify: str | None
-    ) -> list[Reorder]:
+    def _parts(self, fractions: Sequence[float], options: SplitOptions, what: str) -> list[Reorder]:
         self._require_positions("to split it")
-        return split_orders(self._node, len(self), fractions, seed=seed, by=by, stratify=stratify)
+        return split_orders(self._node, len(self), fractions, options, what=what)
 
+    @options_by_name(1, "a seed is seed=…, and weights are weights=…")
     def sample(
         self,
         *,
-        seed: int,
+        seed: int = 0,
         weights: npt.ArrayLike | str | None = None,
         balance: str | None = None,
         size: int | None = None,
@@ -300,7 +328,7 @@ class Dataset:
         """Elements drawn with other frequencies than they have, anew in each epoch.
 
         Args:
-            seed: The same seed draws the same elements, for ever.
+            seed: Another one draws other elements; the same one the same elements, for ever.
             weights: How often each element is drawn, in proportion: a number for each, or the feature that
                 holds it. Draws are independent of each other.
             balance: A feature: elements of all its values are equally frequent, and none comes a second time
@@ -309,12 +337,12 @@ class Dataset:
 
         Example:
             >>> tfreel.save("rare.tfrecord", {"label": [0] * 90 + [1] * 10})
-            >>> balanced = tfreel.Dataset("rare.tfrecord").sample(balance="label", seed=1, size=1000)
+            >>> balanced = tfreel.Dataset("rare.tfrecord").sample(balance="label", size=1000)
             >>> 450 < int(balanced.load()["label"].sum()) < 550
             True
         """
         self._require_positions("to sample it")
-        seed = whole("seed", seed)
+        seed = seed_in(seed)
         count = len(self) if size is None else whole("size", size, 0)
         if (weights is None) == (balance is None):
             raise ValueError("give either weights or balance")
@@ -390,7 +418,8 @@ class Dataset:
         return self._of(Zip((self._node, *(dataset_of(other)._node for other in others))))
 
     @staticmethod
-    def mix(datasets: Sequence[Dataset], weights: Sequence[float] | None = None, *, seed: int) -> Dataset:
+    @options_by_name(2, "a seed is seed=…, as in mix([a, b], weights=[3, 1], seed=1)")
+    def mix(datasets: Sequence[Dataset], weights: Sequence[float] | None = None, *, seed: int = 0) -> Dataset:
         """Several datasets mixed in fixed shares, in random order.
 
         It ends where the first of them has nothing left to give: `repeat` those that should not end it.
@@ -398,20 +427,20 @@ class Dataset:
         Args:
             datasets: What to mix. Each gives its elements in its own order.
             weights: The share of each, in proportion; equal if not given.
-            seed: The same seed gives the same order, for ever.
+            seed: Another one gives another order; the same one the same order, for ever.
 
         Example:
             >>> tfreel.save("cats.tfrecord", {"x": range(100)})
             >>> tfreel.save("dogs.tfrecord", {"x": range(100, 200)})
             >>> sets = [tfreel.Dataset(name).repeat() for name in ("cats.tfrecord", "dogs.tfrecord")]
-            >>> mixed = tfreel.Dataset.mix(sets, weights=[3, 1], seed=1).take(1000)
+            >>> mixed = tfreel.Dataset.mix(sets, weights=[3, 1]).take(1000)
             >>> 700 < int((mixed.load()["x"] < 100).sum()) < 800
             True
         """
         if not datasets:
             raise ValueError("there is nothing to mix")
         nodes = [dataset_of(dataset)._node for dataset in datasets]
-        return datasets[0]._of(mixed_nodes(nodes, weights, whole("seed", seed)))
+        return datasets[0]._of(mixed_nodes(nodes, weights, seed_in(seed)))
 
     def batch(self, size: int, *, drop_remainder: bool = False, pad: Pad = None) -> Self:
         """Batches of `size` elements, as columns. Records are read, checked and parsed in one go for each.

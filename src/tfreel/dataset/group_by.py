@@ -105,18 +105,27 @@ def _single(batch: Any, name: str) -> npt.NDArray[Any]:
     raise ValueError(f"feature {name!r} must hold one value in each record")
 
 
+def rest_of(fractions: Sequence[float]) -> float:
+    """What fractions leave of all: nothing if they come to 1, but for what rounding makes of such a sum."""
+    rest = 1 - float(sum(fractions))
+    return 0.0 if abs(rest) <= 1e-9 else rest
+
+
 def dealt_by_hash(groups: Groups, fractions: Sequence[float], seed: int) -> npt.NDArray[np.int64]:
     """For each element its part, decided by the hash of its value alone; one past the last for none."""
-    key = operator.index(seed).to_bytes(16, "little", signed=True)  # it may be NumPy's
+    key = (operator.index(seed) % (1 << 128)).to_bytes(16, "little")  # it may be NumPy's
     hashes = [hashlib.blake2b(value, digest_size=8, key=key).digest() for value in groups.values]
     shares = np.array([int.from_bytes(each, "little") / 2**64 for each in hashes])
-    parts = np.searchsorted(np.cumsum(fractions), shares, "right")
+    ends = np.cumsum(fractions).astype(np.float64)
+    if rest_of(fractions) == 0:
+        ends[np.flatnonzero(fractions)[-1] :] = np.inf
+    parts = np.searchsorted(ends, shares, "right")
     return parts[groups.codes] if len(groups.values) else np.empty(0, np.int64)
 
 
 def dealt_by_class(groups: Groups, fractions: Sequence[float], seed: int | None) -> npt.NDArray[np.int64]:
     """For each element its part, so that each part has its fraction of every class, as near as can be."""
-    shares = np.array([*fractions, max(0.0, 1 - sum(fractions))])
+    shares = np.array([*fractions, max(0.0, rest_of(fractions))])
     parts = np.empty(len(groups.codes), np.int64)
     owed = np.zeros(len(shares))  # what a part should have got so far, and did not
     for number, members in enumerate(groups.members()):
