@@ -1,0 +1,143 @@
+"""Pipelines by chance, and smaller ones that fail as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from properties.verbs import SHARD, SOURCE, VERBS, ImpossibleError, Plan, Verb
+
+MOST_ELEMENTS = 60  # of a plan, so that all of its states can be tried
+
+
+def generated(rng: Random, depth: int) -> Plan:
+    """A plan of up to so many verbs above each other."""
+    if depth <= 1:
+        return Plan(SOURCE, SOURCE.draw(rng, ()))
+    for _ in range(100):
+        verb = rng.choices(VERBS, [each.weight for each in VERBS])[0]
+        parts = rng.choice([2, 2, 2, 3]) if verb.inputs > 1 else 1
+        deepest = rng.randrange(parts)
+        below = tuple(
+            generated(rng, depth - 1 if i == deepest else min(depth - 1, rng.randrange(1, 4)))
+            for i in range(parts)
+        )
+        if plan := above(rng, verb, below):
+            return plan
+    raise AssertionError("nothing fits")
+
+
+def above(rng: Random, verb: Verb, below: tuple[Plan, ...]) -> Plan | None:
+    """A verb above plans, if it may stand there."""
+    try:
+        plan = Plan(verb, verb.draw(rng, below), below)
+        if plan.facts.refused and rng.random() < 0.8:  # refusals are quickly tried, and tell less
+            return None
+        if plan.facts.refused or plan.facts.endless or len(plan.values(limit=MOST_ELEMENTS)) < MOST_ELEMENTS:
+            return plan
+    except ImpossibleError:
+        pass
+    return None
+
+
+# What ranks may have around a shard(), and must go on from with any number of them; and what may forbid it.
+_AROUND = {"batch": 12, "map": 6, "prefetch": 2, "concat": 2, "mix": 2, "zip": 2, "repeat": 2}
+_FORBIDDING = {
+    "filter": 2,
+    "unbatch": 2,
+    "shuffle": 2,
+    "take": 1,
+    "skip": 1,
+    "enumerate": 1,
+    "cache": 1,
+    "map": 2,
+}
+
+
+def shared(rng: Random, depth: int, forbidding: float = 0.15) -> Plan:
+    """A plan that ranks share: with a shard() somewhere in it, and mostly with what belongs around one.
+
+    Args:
+        rng: Decides.
+        depth: How many verbs there may be above each other.
+        forbidding: How often one of them may keep a state from other ranks.
+    """
+    while True:
+        below = generated(rng, rng.randrange(1, max(2, depth - 1)))
+        if below.facts.refused or below.facts.shards or not below.facts.ordered:
+            continue
+        plan = above(rng, SHARD, (below,))
+        if plan is None or plan.facts.refused:
+            continue
+        left = rng.randrange(depth - plan.depth + 1) if depth > plan.depth else 0
+        hard = rng.random() < forbidding
+        for number in range(max(left, 2 * hard)):
+            verbs = _FORBIDDING if hard and number == left // 2 else _AROUND
+            plan = _grown(rng, plan, verbs)
+        return plan
+
+
+def _grown(rng: Random, plan: Plan, weights: dict[str, int]) -> Plan:
+    """A plan with one of these verbs above it, if one may stand there."""
+    verbs = [verb for verb in VERBS if verb.name in weights]
+    for _ in range(20):
+        verb = rng.choices(verbs, [weights[each.name] for each in verbs])[0]
+        parts = (plan,) if verb.inputs == 1 else (plan, _companion(rng, plan))
+        grown = above(rng, verb, parts)
+        if grown is not None and not grown.facts.refused:
+            return grown
+    return plan
+
+
+def _companion(rng: Random, plan: Plan) -> Plan:
+    """Another plan of the same verbs above other files."""
+    if not plan.below:
+        return Plan(SOURCE, (SOURCE.draw(rng, ())[0], plan.args[1]))
+    return replace(plan, below=tuple(_companion(rng, each) for each in plan.below))
+
+
+def smaller(plan: Plan) -> Iterator[Plan]:
+    """Plans that are a little less than this one, the smallest first."""
+    yield from plan.below
+    for i, below in enumerate(plan.below):
+        for less in smaller(below):
+            yield replace(plan, below=(*plan.below[:i], less, *plan.below[i + 1 :]))
+    if len(plan.below) > 2:
+        yield replace(plan, below=plan.below[:2])
+    for i, arg in enumerate(plan.args):
+        for less_ in _less(arg):
+            yield replace(plan, args=(*plan.args[:i], less_, *plan.args[i + 1 :]))
+
+
+def _less(arg: Any) -> Iterator[Any]:
+    if isinstance(arg, bool):
+        if arg:
+            yield False
+    elif isinstance(arg, int):
+        yield from sorted({0, 1, 2, arg // 2} - {arg}) if arg > 0 else ()
+
+
+def shrunk(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
+    """A plan that fails, of which no smaller one does."""
+    tried = {plan}
+    while True:
+        for less in smaller(plan):
+            if less not in tried and len(tried) < 400:
+                tried.add(less)
+                if fails(less):
+                    plan = less
+                    break
+        else:
+            return plan
+
+
+def code_of(plan: Plan) -> str:
+    """A program that builds it."""
+    return (
+        "from properties.sources import *\n"
+        "from properties.verbs import *\n"
+        "sources = Sources(Path(tempfile.mkdtemp()))\n"
+        f"ds = {plan}"
+    )
