@@ -19,6 +19,7 @@ import pytest
 
 import tfreel
 from tfreel.index import seek
+from tfreel.index.access import Records, joined
 from tfreel.index.sidecar import INDEX_SUFFIX
 from tfreel.threads import thread_count
 
@@ -746,3 +747,23 @@ def test_a_dropped_file_that_a_thread_of_rapidgzip_collects_holds_nobody_up(tmp_
     script = [sys.executable, "-c", COLLECTING, str(path)]
     done = subprocess.run(script, capture_output=True, check=True, timeout=30, text=True)
     assert done.stdout == "101600\n"
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_blocks_pass_over_the_damage_that_was_passed_over_before(tmp_path: Path, suffix: str) -> None:
+    sound = write_file(tmp_path / "a.tfrecord", RECORDS)
+    cut = write_file(tmp_path / "b.tfrecord", RECORDS)
+    cut.write_bytes(cut.read_bytes()[:-1])
+    damaged = bytearray(frames(RECORDS))
+    damaged[offsets(RECORDS)[3]] ^= 0xFF
+    flipped = tmp_path / f"c.tfrecord{suffix}"
+    flipped.write_bytes(compress(bytes(damaged), "gzip") if suffix else bytes(damaged))
+    records = Records([sound, cut, flipped], on_corrupt="skip")
+    expected = RECORDS + RECORDS[:6] + RECORDS[:3] + RECORDS[4:]
+    assert list(records) == expected
+    assert [record for block in records.blocks() for record in block.to_list()] == expected
+    both = joined([Records(sound), Records(cut, on_corrupt="tail")])
+    assert [record for block in both.blocks() for record in block.to_list()] == expected[:13]
+    sound.write_bytes(bytes(damaged))  # since then
+    with pytest.raises(tfreel.ChecksumError):
+        list(records.blocks())

@@ -153,8 +153,12 @@ class Records(Sequence[bytes]):
     def blocks(self) -> Iterator[_core.Block]:
         """All records in blocks: for callers that want no Python object per record."""
         if self._parts:
-            return chain.from_iterable(part.blocks() for part in self._parts)
-        return read(self.files, compression=self._config["compression"]).blocks()
+            yield from chain.from_iterable(part.blocks() for part in self._parts)
+            return
+        damaged = {fault.path for fault in self.faults}  # which was passed over, and is again
+        for file in self.files:
+            on_corrupt: OnCorrupt = "skip" if file in damaged else "raise"
+            yield from read([file], compression=self._config["compression"], on_corrupt=on_corrupt).blocks()
 
     def views(self, positions: U64) -> tuple[list[_core.Block | bytes], U64 | None]:
         """The records at these positions, without an object for each where that is possible.
