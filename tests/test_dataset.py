@@ -294,6 +294,30 @@ def test_the_plan_is_told_in_words(ds: Dataset) -> None:
     )
 
 
+def test_a_plan_of_several_tells_which_stage_is_of_which(ds: Dataset) -> None:
+    parts = ds.batch(2).split(0.5, 0.5, seed=1)
+    assert repr(parts[0].concat(parts[1])) == (
+        "<tfreel.Dataset: 1: 103 records of 3 files, with c, n, t, x, as found in a sample\n"
+        "       in batches of 2\n"
+        "       part 1 of 2: 0.5 of all\n"
+        "    2: 103 records of 3 files, with c, n, t, x, as found in a sample\n"
+        "       in batches of 2\n"
+        "       part 2 of 2: 0.5 of all\n"
+        "  2 datasets, one after the other>"
+    )
+
+
+def test_the_plan_of_a_folder_names_the_splits_that_it_joins(tmp_path: Path) -> None:
+    rows = [{"n": n} for n in range(9)]
+    tfreel.pack(rows, tmp_path / "out", split={"train": 0.7, "test": 0.3})
+    both, train = Dataset(tmp_path / "out"), Dataset(tmp_path / "out", split="train")
+    assert "\n  all splits together: train, test" in repr(both)
+    assert "splits" not in repr(train)
+    state = iter(both).state_dict()  # it knows records, not how they were named
+    iter(Dataset(sorted((tmp_path / "out").glob("*.tfrecord"), reverse=True))).load_state_dict(state)
+    assert repr(both.concat(train)).count("all splits together") == 1
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_records_without_a_feature_are_an_error_that_says_how_to_read_them(
     tmp_path: Path, stream: bool

@@ -166,11 +166,11 @@ class NaryNode(Node):
         """The stages of the parts, as those of each, and its own."""
         inner = [
             stage._replace(
-                words=f"  {stage.words}",
+                words=f"  {f'{number + 1}:' if not i else '  '} {stage.words}",
                 identity=None if stage.identity is None else [number, stage.identity],
             )
             for number, part in enumerate(self.parts)
-            for stage in part.stages()
+            for i, stage in enumerate(part.stages())
         ]
         return [*inner, self._stage]
 
@@ -319,7 +319,9 @@ def combine_rows(nodes: Sequence[Node], deal: Deal, stage: Stage) -> Rows | None
     begins = np.cumsum([0, *map(len, sources)]).tolist()
     bases = {id(records): begin for records, begin in zip(sources, begins, strict=False)}
     arranged = [
-        Stage(f"  {number + 1}: {inner.words}", [number, inner.identity])
+        Stage(
+            f"  {number + 1}: {inner.words}", None if inner.identity is None else [number, inner.identity]
+        )
         for number, each in enumerate(rows)
         for inner in each.arranged
     ]

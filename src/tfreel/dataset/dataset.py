@@ -129,7 +129,9 @@ class Dataset:
             folder.check_count(len(records), split)
         asked = asked_of(paths, given, columns, on_corrupt, raw=raw)
         elements = ExampleSource(records, *asked, count, inferred=given is None)
-        self._node = Rows(elements, Natural(len(records)))
+        splits = [] if folder is None or split is not None else [*folder.splits]
+        joined = (Stage(f"all splits together: {', '.join(splits)}"),) if len(splits) > 1 else ()
+        self._node = Rows(elements, Natural(len(records)), joined)
 
     def _of(self, node: Node) -> Self:
         dataset = self.__class__.__new__(self.__class__)
@@ -558,7 +560,7 @@ class Dataset:
 
     def __repr__(self) -> str:
         first, *rest = (stage.words for stage in self._node.stages())
-        return "\n".join([f"<tfreel.Dataset: {first}", *(f"  {line}" for line in rest)]) + ">"
+        return "\n".join([f"<tfreel.Dataset: {first.strip()}", *(f"  {line}" for line in rest)]) + ">"
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{markup.safe(stage.words.strip())}</li>" for stage in self._node.stages())
