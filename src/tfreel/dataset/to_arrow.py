@@ -18,6 +18,7 @@ from tfreel.columns.sparse import Sparse, as_rows
 from tfreel.columns.strings import BytesColumn
 from tfreel.dataset.batch import Collate
 from tfreel.dataset.collate import gather, rows_of
+from tfreel.dataset.rows import BatchRows
 
 if TYPE_CHECKING:
     from tfreel.dataset.dataset import Dataset
@@ -34,8 +35,9 @@ def portions_of(dataset: Dataset) -> Iterator[Any]:
     rows = node.source_rows
     if rows is None:  # a stream, too, fills up rows in batches of its own
         return iter(dataset._of(Collate(node, _ROWS_AT_ONCE, drop_remainder=False, pad=None)))
-    single = dataset._of(replace(rows, elements=rows.elements.one_by_one()))
-    return iter(single.batch(_ROWS_AT_ONCE))
+    # Not by `batch`, which would share out the rows of a rank anew.
+    single = replace(rows, elements=rows.elements.one_by_one())
+    return iter(dataset._of(BatchRows(single, _ROWS_AT_ONCE, drop_remainder=False, pad=None)))
 
 
 def columns_of(part: Any) -> Batch:
