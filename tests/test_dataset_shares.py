@@ -185,3 +185,10 @@ def test_one_rank_fills_a_cache_and_uses_it(ds: Dataset) -> None:
 
     node = of_rank(ds.shuffle(seed=1).batch(10).map(noted).cache(), 0, 1)
     assert list(elements(node)) == list(elements(node)) == made
+
+
+def test_a_state_of_what_each_rank_keeps_is_refused_in_words(ds: Dataset) -> None:
+    steps = iter(ds.shard(0, 2).cache())
+    next(steps)
+    with pytest.raises(tfreel.StateError, match=r"cache\(\) behind shard\(\)"):
+        iter(ds.shard(0, 3).cache()).load_state_dict(steps.state_dict())
