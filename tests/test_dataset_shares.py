@@ -11,7 +11,8 @@ import pytest
 
 import tfreel
 from tfreel.dataset import Dataset, DatasetIterator
-from tfreel.dataset.node import DatasetReport, Run
+from tfreel.dataset.node import Run
+from tfreel.dataset.report import DatasetReport
 from tfreel.dataset.shard import ShardSpec, shard_batches, shard_records
 
 from numbered import COUNT, even, fail_at_60, numbers

@@ -8,9 +8,10 @@ from itertools import chain, islice
 from typing import Any, Self
 
 from tfreel.dataset.collate import Pad, gather, padded, rows_of
-from tfreel.dataset.node import Node, Origins, Run, Step, UnaryNode
+from tfreel.dataset.node import Node, Origins, Run, Step, UnaryNode, one_of
 from tfreel.dataset.order import Batching, Counts, other_ranks_error
 from tfreel.dataset.plan import Stage
+from tfreel.dataset.report import DatasetReport
 from tfreel.dataset.rows import batch_stage, rows_in_batches
 from tfreel.dataset.state import Move, parts_of
 
@@ -47,12 +48,23 @@ class Collate(UnaryNode):
     def batched(self) -> bool:
         return True
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
-        batching = self._batching
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
         for position in positions:
-            start, stop = batching.bounds(position, position + 1)
-            rows, origins = zip(*self.below.visit(iter(range(start, stop)), epoch), strict=True)
-            yield self._batch(rows), tuple(chain.from_iterable(origins))
+            rows, origins = zip(*self._rows_at(position, run), strict=True)
+            yield self.batch_of(rows), tuple(chain.from_iterable(origins))
+
+    def _rows_at(self, position: int, run: Run) -> Iterator[tuple[Any, Origins]]:
+        return self.below.visit(iter(range(*self._batching.bounds(position, position + 1))), run)
+
+    def origins_at(self, position: int, epoch: int) -> Origins:
+        rows = range(*self._batching.bounds(position, position + 1))
+        return tuple(chain.from_iterable(self.below.origins_at(row, epoch) for row in rows))
+
+    def row_sources(self, position: int, run: Run) -> list[Any]:
+        return [row for row, _ in self._rows_at(position, run)]
+
+    def draw_source(self, draw: int, run: Run) -> tuple[Any, Origins]:
+        return one_of(self.below, draw, run)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         if self.unindexable_reason is None:
@@ -68,15 +80,21 @@ class Collate(UnaryNode):
 
     def _batches(self, run: Run, below: Any, number: int) -> Iterator[tuple[Step, bool]]:
         """The batches, and whether each has all that it may have."""
-        steps = iter(self.below.steps(run, below))
+        # What becomes of the rows of a remainder that is left out concerns nobody.
+        report = DatasetReport() if self.drop_remainder else run.report
+        steps = iter(self.below.steps(replace(run, report=report), below))
         shared = self._shared
         while some := list(islice(steps, size := self._rows_of(number, shared))):
             if shared is None and self.drop_remainder and len(some) < self.batch_size:
-                return
+                break
+            if self.drop_remainder:
+                run.report.add(report.increment())
             number += 1
             origins = tuple(chain.from_iterable(step.origins for step in some))
-            step = Step(self._batch([step.element for step in some]), some[-1].state, origins)
+            step = Step(self.batch_of([step.element for step in some]), some[-1].state, origins)
             yield step, len(some) == size
+        if self.drop_remainder:
+            run.report.add(replace(report.increment(), skipped=0, replaced=0, examples=[]))
 
     def _rows_of(self, number: int, shared: Batching | None) -> int:
         if shared is None or shared.full is None or number < shared.full:
@@ -84,8 +102,8 @@ class Collate(UnaryNode):
         start, stop = shared.start(number), shared.start(number + 1)
         return stop - start
 
-    def _batch(self, rows: Sequence[Any]) -> Any:
-        return padded(gather(rows), self.pad)
+    def batch_of(self, sources: Sequence[Any]) -> Any:
+        return padded(gather(sources), self.pad)
 
     def without_remainder(self) -> Node:
         return replace(self, drop_remainder=True).with_children([self.below])

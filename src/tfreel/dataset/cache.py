@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import os
@@ -14,16 +13,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
-from tfreel.columns.batch import Batch, SequenceBatch
 from tfreel.columns.parse import Features
-from tfreel.columns.ragged import Ragged
-from tfreel.columns.sparse import Sparse
-from tfreel.columns.strings import BytesColumn
 from tfreel.dataset.cache_format import pack, unpack
+from tfreel.dataset.collate import copy_of
 from tfreel.dataset.functions import fingerprint_of
-from tfreel.dataset.node import Bytes, DatasetReport, Node, Origins, Run, Step, UnaryNode
+from tfreel.dataset.node import Bytes, Node, Origins, Run, Step, UnaryNode
 from tfreel.dataset.order import Positions, other_ranks_error
 from tfreel.dataset.plan import Stage, signature
 from tfreel.dataset.state import Move, resolve_state
@@ -42,7 +36,7 @@ class Store(ABC):
         """The elements from a position on, out of the store or from below."""
 
     @abstractmethod
-    def get(self, below: Node, positions: list[int]) -> list[Any]:
+    def get(self, below: Node, run: Run, positions: list[int]) -> list[Any]:
         """The elements at these positions, out of the store or from below."""
 
     @abstractmethod
@@ -68,14 +62,14 @@ class _Memory(Store):
     def steps(self, below: Node, run: Run, position: int) -> Iterator[tuple[Any, Origins]]:
         while position in self._kept or self._make(below, run, position):
             element, origins = self._kept[position]
-            yield _copy(element), origins
+            yield copy_of(element), origins
             position += 1
 
-    def get(self, below: Node, positions: list[int]) -> list[Any]:
+    def get(self, below: Node, run: Run, positions: list[int]) -> list[Any]:
         missing = sorted({position for position in positions if position not in self._kept})
-        made = below.get(np.array(missing, np.uint64), 0) if missing else []
-        self._kept.update((position, (element, ())) for position, element in zip(missing, made, strict=True))
-        return [_copy(self._kept[position][0]) for position in positions]
+        made = below.visit(iter(missing), run) if missing else ()
+        self._kept.update(zip(missing, made, strict=True))
+        return [copy_of(self._kept[position][0]) for position in positions]
 
     def _make(self, below: Node, run: Run, position: int) -> bool:
         """Makes the element at a position, and all before it, if there is one."""
@@ -105,17 +99,6 @@ class _Memory(Store):
         return _Memory, ()  # what it keeps does not travel: it is made again
 
 
-def _copy(element: Any) -> Any:
-    """The element with arrays of its own: who works in place changes nothing for those who come later."""
-    if isinstance(element, (np.ndarray, Batch, SequenceBatch, BytesColumn, Ragged, Sparse)):
-        return copy.deepcopy(element)
-    if type(element) is dict:
-        return {name: _copy(member) for name, member in element.items()}
-    if type(element) in (list, tuple):
-        return type(element)(map(_copy, element))
-    return element
-
-
 @dataclass(slots=True)
 class _Directory(Store):
     """Elements in a file, which is there as soon as it is whole."""
@@ -131,12 +114,12 @@ class _Directory(Store):
         for number in range(position, len(records)):
             yield unpack(records[number]), ()
 
-    def get(self, below: Node, positions: list[int]) -> list[Any]:
+    def get(self, below: Node, run: Run, positions: list[int]) -> list[Any]:
         if self._whole() is None:  # whoever asks here and there would never fill it
-            deque(self._make(below, Run(0, DatasetReport()), 0, alone=True), maxlen=0)
+            deque(self._make(below, run, 0, alone=True), maxlen=0)
         records = self._whole()
         if records is None:
-            return below.get(np.array(positions, np.uint64), 0)
+            return [element for element, _ in below.visit(iter(positions), run)]
         return [unpack(record) for record in records[positions]]
 
     def _whole(self) -> Records | None:
@@ -196,11 +179,15 @@ class Cache(UnaryNode):
     def element_features(self) -> Features | Bytes | None:
         return self.below.element_features
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:  # noqa: ARG002
-        return ((self.store.get(self.below, [position])[0], ()) for position in positions)
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
+        below = run.in_epoch(0)
+        return ((self.store.get(self.below, below, [position])[0], ()) for position in positions)
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:  # noqa: ARG002
-        return self.store.get(self.below, positions.tolist())
+        return self.store.get(self.below, Run.alone(0), positions.tolist())
+
+    def origins_at(self, position: int, epoch: int) -> Origins:  # noqa: ARG002
+        return self.below.origins_at(position, 0)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         count = self.count_in(state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
@@ -190,6 +191,54 @@ def rows_of(batch: Any) -> list[Any]:
     if isinstance(batch, (list, np.ndarray, BytesColumn, Ragged, Sparse)):
         return list(batch)
     raise TypeError(f"only batches can be taken apart, not {type(batch).__name__}")
+
+
+def row_count(batch: Any) -> int | None:
+    """The number of rows of a batch; None if it is none."""
+    if isinstance(batch, (Batch, SequenceBatch)):
+        return batch.num_rows
+    if isinstance(batch, Mapping):
+        return row_count(next(iter(batch.values()), []))
+    if isinstance(batch, tuple) and batch:
+        return row_count(batch[0])
+    if isinstance(batch, np.ndarray) and not batch.ndim:
+        return None
+    return len(batch) if isinstance(batch, (list, np.ndarray, BytesColumn, Ragged, Sparse)) else None
+
+
+def rows_at(batch: Any, rows: Sequence[int]) -> Any:
+    """Some rows of a batch, in columns of the same kinds.
+
+    Raises:
+        TypeError: It is no batch.
+    """
+    if isinstance(batch, Batch):
+        return Batch({name: rows_at(column, rows) for name, column in batch.items()}, len(rows))
+    if isinstance(batch, SequenceBatch):
+        lengths = {name: each[rows] for name, each in batch.lengths.items()}
+        return SequenceBatch(rows_at(batch.context, rows), rows_at(batch.sequences, rows), lengths)
+    if isinstance(batch, Mapping):
+        return {name: rows_at(column, rows) for name, column in batch.items()}
+    if isinstance(batch, tuple):
+        return tuple(rows_at(member, rows) for member in batch)
+    if isinstance(batch, list):
+        return [batch[row] for row in rows]
+    if isinstance(batch, Sparse) and not batch.has_positions:
+        return Sparse.from_ragged(batch.to_ragged().take(rows))
+    if isinstance(batch, (np.ndarray, BytesColumn, Ragged, Sparse)):
+        return batch.take(rows, axis=0) if isinstance(batch, np.ndarray) else batch.take(rows)
+    raise TypeError(f"only batches can be taken apart, not {type(batch).__name__}")
+
+
+def copy_of(element: Any) -> Any:
+    """The element with arrays of its own: who works in place changes nothing for those who come later."""
+    if isinstance(element, (np.ndarray, Batch, SequenceBatch, BytesColumn, Ragged, Sparse)):
+        return copy.deepcopy(element)
+    if type(element) is dict:
+        return {name: copy_of(member) for name, member in element.items()}
+    if type(element) in (list, tuple):
+        return type(element)(map(copy_of, element))
+    return element
 
 
 def _members(name: Any, column: Any) -> Any:

@@ -197,14 +197,18 @@ class DealNode(NaryNode):
     def keeps_rows(self) -> bool:
         return all(part.keeps_rows for part in self.parts)
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
         while some := list(islice(positions, ORDERED_AT_ONCE)):
             owners, inner = self.deal.at(np.array(some, np.uint64))
             nexts = {
-                owner: self.parts[owner].visit(iter(inner[owners == owner].tolist()), epoch)
+                owner: self.parts[owner].visit(iter(inner[owners == owner].tolist()), run)
                 for owner in np.unique(owners).tolist()
             }
             yield from (next(nexts[owner]) for owner in owners.tolist())
+
+    def origins_at(self, position: int, epoch: int) -> Origins:
+        owners, inner = self.deal.at(np.array([position], np.uint64))
+        return self.parts[int(owners[0])].origins_at(int(inner[0]), epoch)
 
     def _taken(self, counts: Counts) -> Any:
         return taken_parts(self, counts)
@@ -319,9 +323,7 @@ def combine_rows(nodes: Sequence[Node], deal: Deal, stage: Stage) -> Rows | None
     begins = np.cumsum([0, *map(len, sources)]).tolist()
     bases = {id(records): begin for records, begin in zip(sources, begins, strict=False)}
     arranged = [
-        Stage(
-            f"  {number + 1}: {inner.words}", None if inner.identity is None else [number, inner.identity]
-        )
+        Stage(f"  {number + 1}: {inner.words}", None if inner.identity is None else [number, inner.identity])
         for number, each in enumerate(rows)
         for inner in each.arranged
     ]

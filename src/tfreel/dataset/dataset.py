@@ -30,9 +30,10 @@ from tfreel.dataset.concat import concatenated
 from tfreel.dataset.example_source import ExampleSource
 from tfreel.dataset.group_by import groups_of, numbers_of, rows_with
 from tfreel.dataset.iterator import DatasetIterator
-from tfreel.dataset.map import Map, OnError, RowByRow
+from tfreel.dataset.map import Map
 from tfreel.dataset.mix import mixed_nodes
 from tfreel.dataset.node import Node, Reorder, reordered
+from tfreel.dataset.on_error import ON_ERROR, ByHalves, OnError, RowByRow
 from tfreel.dataset.order import Chosen, Frozen, Natural, Part
 from tfreel.dataset.plan import Stage, digest
 from tfreel.dataset.repeat import repeated
@@ -484,16 +485,41 @@ class Dataset:
             batched: Of a dataset of batches, give the function whole batches. Otherwise it is called for each
                 row, and its results are gathered to a batch.
             ordered: Keep the order. Otherwise results come as soon as they are there.
-            on_error: ``"raise"`` what the function raises, with a note on the records it was called with; or
-                ``"skip"`` the element (with ``batched=False`` the row); `DatasetIterator.report` tells it.
+            on_error: ``"raise"`` what the function raises, with a note on the records it was called with.
+                ``"skip"`` leaves out the element, or the row of a batch; positions and length are lost.
+                ``"replace"`` puts another one in its place, and keeps them. `DatasetIterator.report` counts
+                both, with the errors.
+
+        To find the rows of a batch on which it fails, a function of batches is called on halves of the batch,
+        and at last on the batch without these rows, or with others in their place: it has to treat rows one
+        by one. Replacements are drawn at random from all elements below, or from all rows of their batches,
+        by the plan, the epoch, and the record that failed: they are the same for any order, number of workers
+        and ranks, after any state, and with ``ds[i]``. Split first: what is cut out behind the map may have
+        replacements from elsewhere. If sixteen fail one after the other, the error is raised.
+
+        Example:
+            >>> tfreel.save("numbers.tfrecord", {"x": [1, 2, 0, 4]})
+            >>> def quarter(row):
+            ...     return {"y": 4 // int(row["x"])}
+            >>> ds = tfreel.Dataset("numbers.tfrecord")
+            >>> [row["y"] for row in ds.map(quarter, on_error="skip")]
+            [4, 2, 1]
+            >>> steps = iter(ds.map(quarter, on_error="replace"))
+            >>> len(list(steps)), steps.report.replaced, steps.report.examples[0].record
+            (4, 1, 2)
         """
         require_callable("function", function)
         workers = whole("workers", workers, 0)
-        if on_error not in ("raise", "skip"):
-            raise ValueError(f'on_error must be "raise" or "skip", not {on_error!r}')
+        if on_error not in ON_ERROR:
+            raise ValueError(f'on_error must be "raise", "skip" or "replace", not {on_error!r}')
+        if on_error == "replace":
+            self._require_positions("to draw others for elements that fail")
         if not batched and self._node.batched:
             function = RowByRow(function, on_error)
-        return self._of(Map(self._node, function, workers, processes, ordered, on_error))
+        elif on_error != "raise" and self._node.batched:
+            function = ByHalves(function, on_error)
+        pool = self._node if on_error == "replace" else None
+        return self._of(Map(self._node, function, workers, processes, ordered, on_error, pool))
 
     def filter(self, keep: Callable[[Any], Any]) -> Self:
         """The elements for which `keep` is true. Positions and length are lost."""

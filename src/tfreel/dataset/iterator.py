@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tfreel.dataset.node import DatasetReport, Node, Run, Step
+from tfreel.dataset.node import Node, Run, Step
+from tfreel.dataset.report import DatasetReport
 from tfreel.dataset.state import resolve_state, restored, saved
 from tfreel.threads import renew_after_fork
 
@@ -19,7 +20,9 @@ class DatasetIterator(Iterator[Any]):
     elements from one run: each element goes to one of them.
 
     Attributes:
-        report: What was left out, where that was asked for.
+        report: What was left out and replaced, where that was asked for: `skipped`, `replaced` and `repeated`
+            count elements, or rows of batches; `examples` are the first failures, with error and record;
+            `faults` are of damaged files. ``report.gather()`` makes one of those of all ranks of PyTorch.
     """
 
     def __init__(self, node: Node, epoch: int = 0) -> None:

@@ -1,86 +1,46 @@
-"""Stages that call a function on each element, here or in workers."""
+"""`map`: what a function makes of each element, here or in workers; and what comes where it fails."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeAlias
+from itertools import chain, tee
+from typing import Any
 
-from tfreel.columns.batch import Batch
-from tfreel.dataset.collate import gather, rows_of
+from tfreel.dataset.collate import row_count
 from tfreel.dataset.functions import name_of
 from tfreel.dataset.node import (
+    Node,
     Origins,
+    Reorder,
     Run,
     Step,
     UnaryNode,
     first_of,
     note_origins,
     origins_of_rows,
-    portable,
+    reordered,
+)
+from tfreel.dataset.on_error import (
+    ATTEMPTS,
+    FailedRows,
+    OnError,
+    Survivors,
+    places_of_rows,
+    random_numbers,
+    whole_failure,
 )
 from tfreel.dataset.order import other_ranks_error
 from tfreel.dataset.plan import Stage
+from tfreel.dataset.report import Skipped
 from tfreel.dataset.state import Move, parts_of
 from tfreel.dataset.workers import Pool, Task, pool
-from tfreel.errors import blame_row, blamed_row
+from tfreel.errors import blamed_row
 
-OnError: TypeAlias = Literal["raise", "skip"]
-
-
-@dataclass(frozen=True, slots=True)
-class RowByRow:
-    """A function of rows as a function of batches.
-
-    Attributes:
-        func: The function, called as in a `partial`.
-        on_error: Whether a row on which it fails is left out: then it gives `Survivors`.
-    """
-
-    func: Callable[[Any], Any]
-    on_error: OnError = "raise"
-    keeps_rows: ClassVar[bool] = True
-
-    def __call__(self, batch: Any) -> Any:
-        rows = rows_of(batch)
-        if self.on_error == "raise":
-            return gather([self._row(i, row) for i, row in enumerate(rows)])
-        made: dict[int, Any] = {}
-        failures: dict[int, Exception] = {}
-        for i, row in enumerate(rows):
-            try:
-                made[i] = self.func(row)
-            except Exception as error:  # noqa: BLE001 - told in the report of the run
-                failures[i] = error
-        return Survivors(gather([*made.values()]) if made else None, [*made], failures)
-
-    def _row(self, number: int, row: Any) -> Any:
-        try:
-            return self.func(row)
-        except Exception as error:
-            blame_row(error, number)
-            raise
-
-
-@dataclass(frozen=True, slots=True)
-class Survivors:
-    """What is left of a batch, of which a function failed on some rows.
-
-    Attributes:
-        batch: The others; None if there are none.
-        rows: Which rows of the batch these are.
-        failures: What the function raised, by rows.
-    """
-
-    batch: Any
-    rows: Sequence[int]
-    failures: Mapping[int, Exception]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        failures = {row: portable(error) for row, error in self.failures.items()}
-        return Survivors, (self.batch, self.rows, failures)
+_FATES = {"skip": "left out", "replace": "replaced"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +52,23 @@ class Map(UnaryNode):
     processes: bool = False
     ordered: bool = True
     on_error: OnError = "raise"
+    pool: Node | None = field(default=None, compare=False)  # of what others are drawn for those that fail
 
-    passes_order = True
     shards_below = True
+
+    @property
+    def passes_order(self) -> bool:
+        return self.on_error != "replace"  # of which each round of a repetition is to be an epoch
+
+    def push_order(self, reorder: Reorder, stage: Stage, *, still: bool) -> Node | None:
+        if self.passes_order:
+            return None
+        # What takes the place of an element goes by its records: it comes with them into any order.
+        return replace(self, below=reordered(self.below, reorder, stage, still=still))
+
+    def at_rank(self, index: int, count: int) -> Node:
+        pool = self.pool and self.pool.at_rank(index, count)
+        return replace(self, below=self.below.at_rank(index, count), pool=pool)
 
     @property
     def size(self) -> int | None:
@@ -127,14 +101,27 @@ class Map(UnaryNode):
     def verb(self) -> str:
         return self._name
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
-        for element, origins in self.below.visit(positions, epoch):
-            try:
-                made = self.function(element)
-            except Exception as error:
-                note_origins(error, self._name, self._culprits(blamed_row(error), element, origins))
-                raise
-            yield made, origins
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
+        places, positions = tee(positions)
+        elements = self.below.visit(positions, run)
+        for place, (element, origins) in zip(places, elements, strict=True):
+            step = Step(element, place + 1, origins)
+            for made in self._finish(run, Task(step, partial(self.function, element))):
+                yield made.element, made.origins
+
+    def row_sources(self, position: int, run: Run) -> list[Any]:
+        if self._is_row_wise:
+            return self.below.row_sources(position, run)
+        return super(Map, self).row_sources(position, run)
+
+    def batch_of(self, sources: Sequence[Any]) -> Any:
+        batch = self.below.batch_of(sources) if self._is_row_wise else super(Map, self).batch_of(sources)
+        return self.function(batch) if self._is_row_wise else batch
+
+    @property
+    def _is_row_wise(self) -> bool:
+        """Whether a row of a batch that it gives is made of that row of the batch below, and no other."""
+        return self.on_error == "raise" and bool(getattr(self.function, "keeps_rows", False))
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         if self._unordered:
@@ -175,32 +162,97 @@ class Map(UnaryNode):
         return pool(self.function, self.workers, processes=self.processes)
 
     def _finish(self, run: Run, task: Task) -> Iterator[Step]:
-        """The step that a task leads to, or none if it failed and that is all right."""
+        """The step that a task leads to, or none if it failed and nothing is left."""
         step: Step = task.tag
         try:
-            element = task.result()
+            outcome = task.result()
         except Exception as error:
-            origins = self._culprits(blamed_row(error), step.element, step.origins)
-            if self.on_error == "raise":
-                note_origins(error, self._name, origins)
+            if self.on_error == "raise" or isinstance(error, BrokenExecutor):
+                step = self._with_origins(run, step)
+                note_origins(error, self._name, self._culprits(blamed_row(error), step))
                 raise
-            run.report.skip(name_of(self.function), error, origins)
+            outcome = whole_failure(self.on_error, step.element, error, batched=self.batched)
+        if isinstance(outcome, Survivors):
+            yield from self._left(run, self._with_origins(run, step), outcome)
+        elif isinstance(outcome, FailedRows):
+            yield self._replaced(run, self._with_origins(run, step), outcome)
         else:
-            if isinstance(element, Survivors):
-                yield from self._left(run, step, element)
-            else:
-                yield step._replace(element=element)
+            yield step._replace(element=outcome)
 
     def _left(self, run: Run, step: Step, survivors: Survivors) -> Iterator[Step]:
         """The step to what is left of a batch, if there is anything."""
         for row, error in survivors.failures.items():
-            origins = self._culprits(row, step.element, step.origins)
-            run.report.skip(name_of(self.function), error, origins)
+            self._report(run, step, row, error)
         if survivors.rows:
             origins = origins_of_rows(
                 step.origins, survivors.rows, len(survivors.rows) + len(survivors.failures)
             )
             yield step._replace(element=survivors.batch, origins=origins)
+
+    def _replaced(self, run: Run, step: Step, failed: FailedRows) -> Step:
+        """The step to an element of which some rows are others, or all of it, if it is no batch."""
+        if failed.error is not None:
+            failed.error.add_note(
+                "it fails on the batch, but on none of its rows alone: none can be replaced"
+            )
+            note_origins(failed.error, self._name, step.origins)
+            raise failed.error
+        position, alone = _position(step), Run.alone(run.epoch)
+        sources = self.below.row_sources(position, alone) if self.batched else [step.element]
+        rows = [origins_of_rows(step.origins, [row], len(sources)) for row in range(len(sources))]
+        places = places_of_rows(self.below.origins_at(position, run.epoch), len(sources))
+        are_known = not any(each is step.origins for each in rows)
+        made = None
+        for row, error in failed.failures.items():
+            sources[row], rows[row], made = self._substitute(alone, step, row, error, places[row])
+        origins = tuple(chain.from_iterable(rows)) if are_known or not self.batched else step.origins
+        if self.batched:
+            made = self._repaired(sources, step.element, origins)
+        for row, error in failed.failures.items():
+            self._report(run, step, row, error)
+        return step._replace(element=made, origins=origins)
+
+    def _repaired(self, sources: Sequence[Any], like: Any, origins: Origins) -> Any:
+        try:
+            return self._made_of(sources, like)
+        except Exception as error:
+            error.add_note("the batch has other rows in place of those that failed")
+            note_origins(error, self._name, origins)
+            raise
+
+    def _substitute(
+        self, run: Run, step: Step, row: int, error: Exception, place: Any
+    ) -> tuple[Any, Origins, Any]:
+        """What takes the place of a row, or of an element: its source, its records, and what it becomes."""
+        pool = self.pool or self.below
+        for number in random_numbers([*pool.stages(), self._stage], run.epoch, place):
+            source, origins = pool.draw_source(number, run)
+            with suppress(Exception):
+                return source, origins, self._made_of([source], step.element)
+        error.add_note(f"{ATTEMPTS} others were drawn in its place, and the function failed on all of them")
+        note_origins(error, self._name, self._culprits(row, step))
+        raise error
+
+    def _made_of(self, sources: Sequence[Any], like: Any) -> Any:
+        """What the function makes of such rows; a batch of them is as that one, a dict or a `Batch`."""
+        if not self.batched:
+            return self.function(sources[0])
+        batch = self.below.batch_of(sources)
+        outcome = self.function(dict(batch.items()) if type(like) is dict else batch)
+        if not isinstance(outcome, FailedRows):
+            return outcome
+        raise outcome.error or next(iter(outcome.failures.values()))
+
+    def _with_origins(self, run: Run, step: Step) -> Step:
+        """The step with the records of its element: a cache knows where it stood, and not what it was."""
+        if step.origins or self.below.unindexable_reason is not None:
+            return step
+        return step._replace(origins=self.below.origins_at(_position(step), run.epoch))
+
+    def _report(self, run: Run, step: Step, row: int, error: Exception) -> None:
+        origins = self._culprits(row, step)
+        example = Skipped(name_of(self.function), error, *(origins[0].first() if origins else ()))
+        run.report.failed(example, replaced=self.on_error == "replace")
 
     def _ends_even(self, state: Any) -> bool:
         return not self._unordered and super(Map, self)._ends_even(state)
@@ -210,16 +262,28 @@ class Map(UnaryNode):
             raise other_ranks_error(self.unindexable_reason or self.verb)
         return self.below.moved(state, move)
 
-    def _culprits(self, row: int | None, element: Any, origins: Origins) -> Origins:
+    def _culprits(self, row: int | None, step: Step) -> Origins:
         """The records that made an error: one of them, if it came from one row of a batch."""
-        if row is None or not isinstance(element, Batch) or not self.below.keeps_rows:
-            return origins
-        return origins_of_rows(origins, [row], element.num_rows)
+        if row is None or not self.batched or not self.below.keeps_rows:
+            return step.origins
+        return origins_of_rows(step.origins, [row], row_count(step.element))
 
     @property
     def _name(self) -> str:
         return f"map({name_of(self.function)})"
 
-    def stages(self) -> list[Stage]:
+    @property
+    def _stage(self) -> Stage:
         name = name_of(self.function)
-        return [*self.below.stages(), Stage(f"each through {name}", ["map", name], self.function)]
+        if self.on_error == "raise":
+            return Stage(f"each through {name}", ["map", name], self.function)
+        words = f"each through {name}, those that fail {_FATES[self.on_error]}"
+        return Stage(words, ["map", name, self.on_error], self.function)
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), self._stage]
+
+
+def _position(step: Step) -> int:
+    """Where the element of a step stands in a stage with positions, whose states are counts."""
+    return int(step.state) - 1

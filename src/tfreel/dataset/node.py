@@ -6,18 +6,16 @@ if others are already being made ahead, always has the state that belongs to the
 
 from __future__ import annotations
 
-import copy
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from tfreel.columns.parse import Features
-from tfreel.dataset.collate import Pad
+from tfreel.dataset.collate import Pad, gather, rows_of
 from tfreel.dataset.example_source import ExampleSource
 from tfreel.dataset.order import (
     Batching,
@@ -32,6 +30,7 @@ from tfreel.dataset.order import (
     position_in,
 )
 from tfreel.dataset.plan import Stage
+from tfreel.dataset.report import DatasetReport
 from tfreel.dataset.state import Move, parts_of
 from tfreel.errors import StateError
 from tfreel.records.report import Fault
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from tfreel.dataset.rows import Rows
 
 Reorder: TypeAlias = Callable[[Order], Order]
+FAR = 1 << 32  # from so many elements is drawn where there is no end
 Bytes: TypeAlias = Literal["bytes"]  # instead of features, where records are given as they are
 
 
@@ -65,7 +65,7 @@ class Origin(NamedTuple):
 Origins: TypeAlias = tuple[Origin, ...]
 
 
-def origins_of_rows(origins: Origins, rows: Sequence[int], count: int) -> Origins:
+def origins_of_rows(origins: Origins, rows: Sequence[int], count: int | None) -> Origins:
     """The records that some of the rows of a batch were made of; all of them if a row is not one record."""
     each = [
         Origin(origin.elements, int(record))
@@ -97,86 +97,23 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """An element that was left out because a function failed on it.
-
-    Attributes:
-        stage: The function.
-        error: What it raised.
-        path: The file of the record, or of the first of several; None if that is not known.
-        record: The number of that record in the file.
-        offset: Where it begins.
-    """
-
-    stage: str
-    error: Exception
-    path: str | None = None
-    record: int | None = None
-    offset: int | None = None
-
-
-def portable(error: Exception) -> Exception:
-    """The error, or its words if it cannot be sent to another process."""
-    try:
-        pickle.dumps(copy.copy(error))  # a copy is made of the parts that would be sent
-    except Exception:  # noqa: BLE001 - whatever keeps it here
-        return RuntimeError(repr(error))
-    return error
-
-
-_MOST_TOLD = 100
-
-
-@dataclass(slots=True)
-class DatasetReport:
-    """What a run left out.
-
-    Attributes:
-        skipped: How many elements, or rows of batches, because a function failed on them.
-        repeated: How many elements came once more, so that all ranks have as many; counted at the end.
-        examples: The first hundred of them.
-        faults: The damage in files that was passed over, by ``on_corrupt``. What is read by position is
-            looked at when it is opened, a stream as it is read.
-    """
-
-    skipped: int = 0
-    repeated: int = 0
-    examples: list[Skipped] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
-    _known: set[Fault] = field(default_factory=set, repr=False, compare=False)
-
-    def damage(self, faults: Iterable[Fault]) -> None:
-        """Takes down faults; once, however often their files are read."""
-        for fault in faults:
-            if fault not in self._known:
-                self._known.add(fault)
-                self.faults.append(fault)
-
-    def portable(self) -> DatasetReport:
-        """The same with errors that can be sent to another process."""
-        examples = [replace(each, error=portable(each.error)) for each in self.examples]
-        return replace(self, examples=examples)
-
-    def skip(self, stage: str, error: Exception, origins: Origins) -> None:
-        """Takes down one more."""
-        self.skipped += 1
-        if len(self.examples) < _MOST_TOLD:
-            self.examples.append(Skipped(stage, error, *(origins[0].first() if origins else ())))
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
     """What belongs to a whole run.
 
     Attributes:
         epoch: How often everything has been gone through before.
-        report: What was left out.
+        report: What was left out and replaced.
         ahead: Whether it pays to read ahead. It does not for one who wants a single element.
     """
 
     epoch: int
     report: DatasetReport
     ahead: bool = True
+
+    @classmethod
+    def alone(cls, epoch: int) -> Run:
+        """For single elements that nobody reports on."""
+        return cls(epoch, DatasetReport(), ahead=False)
 
     def in_epoch(self, epoch: int) -> Run:
         """The same in another epoch."""
@@ -270,6 +207,11 @@ class Node(ABC):
         return any(child.reads_once for child in self.children)
 
     @property
+    def padding(self) -> int:
+        """How many elements come once more, so that all ranks have as many."""
+        return sum(child.padding for child in self.children)
+
+    @property
     def drops_elements(self) -> bool:
         """Whether nobody can tell how many of the elements below are in what it gives."""
         return False
@@ -283,11 +225,38 @@ class Node(ABC):
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:
         """The elements at these positions, unless they are lost."""
-        return [element for element, _ in self.visit(iter(positions.tolist()), epoch)]
+        return [element for element, _ in self.visit(iter(positions.tolist()), Run.alone(epoch))]
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:  # noqa: ARG002
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:  # noqa: ARG002
         """The elements at these positions, one after the other."""
-        raise TypeError(f"elements cannot be asked for by position after {self.unindexable_reason}")
+        raise self._no_positions()
+
+    def origins_at(self, position: int, epoch: int) -> Origins:  # noqa: ARG002
+        """The records that the element at a position is made of, as far as they can be told unread."""
+        raise self._no_positions()
+
+    def _no_positions(self) -> TypeError:
+        return TypeError(f"elements cannot be asked for by position after {self.unindexable_reason}")
+
+    # Rows in place of others, where a function fails on some of a batch.
+
+    def row_sources(self, position: int, run: Run) -> list[Any]:
+        """What the rows of the batch at a position are made of, for `batch_of`; or else these rows."""
+        ((batch, _),) = self.visit(iter([position]), run)
+        return rows_of(batch)
+
+    def draw_source(self, draw: int, run: Run) -> tuple[Any, Origins]:
+        """By a random number, what one of all rows is made of; an element, if these are no batches."""
+        if not self.batched:
+            return one_of(self, draw, run)
+        row, position = divmod(draw, self.size or FAR)
+        sources = self.row_sources(position, run)
+        row %= len(sources)
+        return sources[row], origins_of_rows(self.origins_at(position, run.epoch), [row], len(sources))
+
+    def batch_of(self, sources: Sequence[Any]) -> Any:
+        """The batch that it makes of some sources."""
+        return gather(sources)
 
     # What is done to it.
 
@@ -458,6 +427,11 @@ class UnaryNode(Node):
     def unindexable_reason(self) -> str | None:
         return self.below.unindexable_reason
 
+    def origins_at(self, position: int, epoch: int) -> Origins:
+        if not self.keeps_count:
+            raise self._no_positions()
+        return self.below.origins_at(position, epoch)
+
     def _ends_even(self, state: Any) -> bool:
         return self.keeps_count and self.below.ends_even(state)
 
@@ -535,8 +509,19 @@ class View(Node):
     def keeps_rows(self) -> bool:
         return self.below.keeps_rows
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
-        return self.below.visit(self._places(positions, epoch), self._below(epoch))
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
+        return self.below.visit(self._places(positions, run.epoch), self._run_below(run))
+
+    def origins_at(self, position: int, epoch: int) -> Origins:
+        place = next(self._places(iter([position]), epoch))
+        return self.below.origins_at(place, self._below(epoch))
+
+    def row_sources(self, position: int, run: Run) -> list[Any]:
+        place = next(self._places(iter([position]), run.epoch))
+        return self.below.row_sources(place, self._run_below(run))
+
+    def batch_of(self, sources: Sequence[Any]) -> Any:
+        return self.below.batch_of(sources)
 
     def _places(self, positions: Iterator[int], epoch: int) -> Iterator[int]:
         while some := list(islice(positions, ORDERED_AT_ONCE)):
@@ -544,7 +529,7 @@ class View(Node):
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         count = self.count_in(state)
-        below = run.in_epoch(self._below(run.epoch))
+        below = self._run_below(run)
         if self.order.is_identity:
             yield from self.below.steps(below, count)
             return
@@ -554,13 +539,20 @@ class View(Node):
                 self.order, Batching.of(self.size, 1, drop_remainder=False), run.epoch, count
             )
         )
-        for element, origins in self.below.visit(positions, below.epoch):
+        for element, origins in self.below.visit(positions, below):
             count += 1
             yield Step(element, count, origins)
         run.report.repeated += self.order.padding
 
     def _below(self, epoch: int) -> int:
         return 0 if self.still else epoch
+
+    def _run_below(self, run: Run) -> Run:
+        return run.in_epoch(self._below(run.epoch))
+
+    @property
+    def padding(self) -> int:
+        return self.below.padding + self.order.padding
 
     def push_order(self, reorder: Reorder, stage: Stage, *, still: bool) -> Node:
         order = reorder(self.order)
@@ -590,6 +582,12 @@ class View(Node):
 
     def stages(self) -> list[Stage]:
         return [*self.below.stages(), *self.arranged]
+
+
+def one_of(node: Node, draw: int, run: Run) -> tuple[Any, Origins]:
+    """One of the elements of a stage, by a random number."""
+    ((element, origins),) = node.visit(iter([draw % (node.size or FAR)]), run)
+    return element, origins
 
 
 def first_of(steps: Iterable[Step]) -> Step:

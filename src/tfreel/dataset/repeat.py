@@ -239,11 +239,30 @@ class Repeat(UnaryNode):
     def size(self) -> int | None:
         return None if self.below.size is None else self.rounds.size
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
         rounds = self.rounds
         for turn, places in groupby(map(rounds.place, positions), itemgetter(0)):
             inner = (position for _, position in places)
-            yield from self._round(turn).visit(inner, round_epoch(epoch, self.times, rounds.number(turn)))
+            yield from self._round(turn).visit(inner, run.in_epoch(self._epoch(turn, run.epoch)))
+
+    def origins_at(self, position: int, epoch: int) -> Origins:
+        turn, inner = self.rounds.place(position)
+        return self._round(turn).origins_at(inner, self._epoch(turn, epoch))
+
+    def row_sources(self, position: int, run: Run) -> list[Any]:
+        turn, inner = self.rounds.place(position)
+        return self._round(turn).row_sources(inner, run.in_epoch(self._epoch(turn, run.epoch)))
+
+    def batch_of(self, sources: Sequence[Any]) -> Any:
+        return self.below.batch_of(sources)
+
+    def _epoch(self, turn: int, epoch: int) -> int:
+        return round_epoch(epoch, self.times, self.rounds.number(turn))
+
+    @property
+    def padding(self) -> int:
+        whole = 0 if self.times is None else max(0, self.times - self.first)
+        return self.below.padding * whole + sum(node.padding for _, node in self.begun)
 
     def _round(self, turn: int) -> Node:
         return self.begun[turn][1] if turn < len(self.begun) else self.below
@@ -257,7 +276,7 @@ class Repeat(UnaryNode):
         size, rounds = self.size, self.rounds
         while size is None or count < size:
             turn, inner = rounds.place(count)
-            in_round = run.in_epoch(round_epoch(run.epoch, self.times, rounds.number(turn)))
+            in_round = run.in_epoch(self._epoch(turn, run.epoch))
             for step in self._round(turn).steps(in_round, inner):
                 count += 1
                 yield step._replace(state=count)

@@ -15,7 +15,7 @@ from tfreel.columns.parse import Features
 from tfreel.columns.plan import no_such_feature
 from tfreel.dataset.collate import Pad, padded, rows_of
 from tfreel.dataset.example_source import ExampleSource
-from tfreel.dataset.node import Bytes, Node, Origin, Origins, Reorder, Run, Step, UnaryNode, chunks_of
+from tfreel.dataset.node import FAR, Bytes, Node, Origin, Origins, Reorder, Run, Step, UnaryNode, chunks_of
 from tfreel.dataset.order import Batching, Counts, Order, Positions, Rank, Rest
 from tfreel.dataset.plan import Stage
 from tfreel.records.report import Fault
@@ -63,11 +63,18 @@ class Rows(Node):
     def get(self, positions: Positions, epoch: int) -> list[Any]:
         return self.elements.rows(self.order.at(positions, epoch))
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
         while some := list(islice(positions, self.elements.rows_at_once)):
-            indices = self.order.at(np.array(some, np.uint64), epoch)
+            indices = self.order.at(np.array(some, np.uint64), run.epoch)
             for index, row in zip(indices.tolist(), self.elements.rows(indices), strict=True):
                 yield row, (Origin(self.elements, index),)
+
+    def origins_at(self, position: int, epoch: int) -> Origins:
+        return (Origin(self.elements, int(self.order.at(np.array([position], np.uint64), epoch)[0])),)
+
+    @property
+    def padding(self) -> int:
+        return self.order.padding
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         count = self.count_in(state)
@@ -81,7 +88,7 @@ class Rows(Node):
                 for index, row in zip(indices.tolist(), rows_of(batch), strict=True):
                     count += 1
                     yield Step(row, count, (Origin(self.elements, index),))
-        run.report.repeated += self.order.padding
+        run.report.repeated += self.padding
 
     def push_order(self, reorder: Reorder, stage: Stage, *, still: bool) -> Rows:  # noqa: ARG002
         return replace(self, order=reorder(self.order), arranged=(*self.arranged, stage))
@@ -149,11 +156,24 @@ class BatchRows(UnaryNode):
     def keeps_rows(self) -> bool:
         return True
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
-        chunks = (self._chunk(position, epoch) for position in positions)
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
+        chunks = (self._chunk(position, run.epoch) for position in positions)
         with closing(_read(self.below.elements, chunks)) as batches:
             for indices, batch in batches:
                 yield padded(batch, self.pad), (Origin(self.below.elements, indices),)
+
+    def origins_at(self, position: int, epoch: int) -> Origins:
+        return (Origin(self.below.elements, self._chunk(position, epoch)),)
+
+    def row_sources(self, position: int, run: Run) -> list[Any]:
+        return list(map(int, self._chunk(position, run.epoch)))
+
+    def draw_source(self, draw: int, run: Run) -> tuple[Any, Origins]:
+        origins = self.below.origins_at(draw % (self.below.size or FAR), run.epoch)
+        return origins[0].records, origins
+
+    def batch_of(self, sources: Sequence[Any]) -> Any:
+        return padded(self.below.elements.batch(np.array(sources, np.uint64)), self.pad)
 
     def _chunk(self, number: int, epoch: int) -> Positions:
         start, stop = self._batching.bounds(number, number + 1)
@@ -169,7 +189,7 @@ class BatchRows(UnaryNode):
             for indices, batch in batches:
                 count += 1
                 yield Step(padded(batch, self.pad), count, (Origin(elements, indices),))
-        run.report.repeated += order.padding
+        run.report.repeated += self.padding
 
     def without_remainder(self) -> Node:
         return replace(self, drop_remainder=True).with_children([self.below])

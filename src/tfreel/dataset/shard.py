@@ -34,6 +34,7 @@ from tfreel.dataset.order import (
     short,
 )
 from tfreel.dataset.plan import Stage
+from tfreel.dataset.report import DatasetReport
 from tfreel.dataset.state import Move, parts_of
 from tfreel.errors import StateError
 
@@ -74,8 +75,13 @@ class ShardSpec:
         return ShardOrder(order, self.index, self.count, self.uneven)
 
 
-def shard_elements(node: Node, spec: ShardSpec) -> Node:
+def shard_elements(node: Node, spec: ShardSpec, *, quiet: bool = False) -> Node:
     """Every so manyth element, whatever it is.
+
+    Args:
+        node: The stage.
+        spec: Which of them.
+        quiet: Whether somebody else reports what becomes of elements that all of them have to make.
 
     Raises:
         TypeError: Nobody can tell how many there are, so that all ranks would get as many.
@@ -91,7 +97,7 @@ def shard_elements(node: Node, spec: ShardSpec) -> Node:
         )
     if spec.count > 1 and node.reads_once:
         raise ValueError("a pipe is read only once, and cannot be shared out")
-    return Stride(node, spec)
+    return Stride(node, spec, quiet)
 
 
 def shard_records(node: Node, spec: ShardSpec, *, in_batches: bool = False) -> Node:
@@ -124,7 +130,7 @@ def shard_records(node: Node, spec: ShardSpec, *, in_batches: bool = False) -> N
 def shard_batches(node: Node, spec: ShardSpec) -> Node:
     """Every so manyth element; where these have no positions, of what they are made of."""
     if node.unindexable_reason is None or not node.shards_below:
-        return shard_elements(node, spec)
+        return shard_elements(node, spec, quiet=spec.index > 0)  # one report is made of all of theirs
     return node.with_children([shard_batches(child, spec) for child in node.children])
 
 
@@ -337,6 +343,7 @@ class Stride(UnaryNode):
     """
 
     spec: ShardSpec
+    quiet: bool = False  # others make the same elements, and report on them
 
     @property
     def size(self) -> None:
@@ -362,7 +369,7 @@ class Stride(UnaryNode):
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         below, _ = parts_of(state, [None, True])
         index, count = self.spec.index, self.spec.count
-        steps = iter(self.below.steps(run, below))
+        steps = iter(self.below.steps(replace(run, report=DatasetReport()) if self.quiet else run, below))
         groups = iter(lambda: list(islice(steps, count)), [])
         for some, even in self._until_uneven(groups):
             if index < len(some) or self.spec.uneven == "pad":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, tee
@@ -115,9 +115,9 @@ class Enumerate(UnaryNode):
     def keeps_rows(self) -> bool:
         return False
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
         numbers, positions = tee(positions)
-        elements = self.below.visit(positions, epoch)
+        elements = self.below.visit(positions, run)
         for number, (element, origins) in zip(numbers, elements, strict=True):
             yield (number + self.start, element), origins
 
@@ -163,13 +163,16 @@ class Zip(NaryNode):
     def batched(self) -> bool:
         return False
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
         runs = [
-            part.visit(each, epoch)
+            part.visit(each, run)
             for part, each in zip(self.parts, tee(positions, len(self.parts)), strict=True)
         ]
         for members in zip(*runs, strict=True):
             yield tuple(element for element, _ in members), tuple(chain.from_iterable(o for _, o in members))
+
+    def origins_at(self, position: int, epoch: int) -> Origins:
+        return tuple(chain.from_iterable(part.origins_at(position, epoch) for part in self.parts))
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         indexable = self.unindexable_reason is None
@@ -225,8 +228,17 @@ class Prefetch(UnaryNode):
     def get(self, positions: Any, epoch: int) -> list[Any]:
         return self.below.get(positions, epoch)
 
-    def visit(self, positions: Iterator[int], epoch: int) -> Iterator[tuple[Any, Origins]]:
-        return self.below.visit(positions, epoch)
+    def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
+        return self.below.visit(positions, run)
+
+    def row_sources(self, position: int, run: Run) -> list[Any]:
+        return self.below.row_sources(position, run)
+
+    def draw_source(self, draw: int, run: Run) -> tuple[Any, Origins]:
+        return self.below.draw_source(draw, run)
+
+    def batch_of(self, sources: Sequence[Any]) -> Any:
+        return self.below.batch_of(sources)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         steps = self.below.steps(run, state)

@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from multiprocessing import connection, parent_process
 from typing import Any, NamedTuple
 
+from tfreel.dataset.report import portable
+
 # So many elements of each worker are on their way: one is worked on, the next one is ready for it.
 _AHEAD = 2
 
@@ -132,4 +134,10 @@ def _end_with_parent() -> None:
 def _call_in_process(argument: Any) -> Any:
     if _function is None:
         raise RuntimeError("the worker has no function to call")
-    return _function(argument)
+    try:
+        return _function(argument)
+    except Exception as error:
+        sendable = portable(error)
+        if sendable is error:
+            raise
+        raise sendable from None
