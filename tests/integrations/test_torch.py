@@ -17,11 +17,13 @@ import numpy as np
 import pytest
 import torch
 from torch.utils.data import DataLoader
+from torch.utils.data._utils.pin_memory import pin_memory
 from torchdata.stateful_dataloader import StatefulDataLoader
 
 import tfreel
-from tfreel.adapters.parcels import Parcel, for_sending
+from tfreel.adapters.parcels import Parcel, WorkerOutput, for_sending
 from tfreel.adapters.torch import Dataset, IterableDataset, Jagged, Loader, collate, to_torch
+from tfreel.dataset.report import DatasetReport
 
 from numbered import COUNT, even, fail_at_60
 from side_by_side import told_by_ranks
@@ -521,6 +523,157 @@ def test_a_damaged_record_is_named_by_a_worker(tmp_path: Path) -> None:
     ).batch(4)
     with pytest.raises(tfreel.CorruptError, match=r"d.tfrecord: record 19"):
         list(Loader(plan, num_workers=2))
+
+
+def fail_on_some(element: Any) -> Any:
+    """Fails on rows, and on batches that hold such rows."""
+    if (wrong := np.intersect1d(element["n"], [0, 7, 8, 60, 102])).size:
+        raise ValueError(f"not {wrong}")
+    return element
+
+
+REPORTED: dict[str, Any] = {
+    "rows": lambda ds: ds.shuffle(seed=1).map(fail_on_some, on_error="replace").batch(7),
+    "batches": lambda ds: ds.shuffle(seed=1).batch(7).map(fail_on_some, on_error="replace"),
+    "whole batches": lambda ds: ds.map(fail_on_some, on_error="replace").batch(10, drop_remainder=True),
+    "repeated": lambda ds: ds[:20].map(fail_on_some, on_error="replace").batch(6).repeat(2),
+    "skipped rows": lambda ds: ds.batch(7).map(fail_on_some, on_error="skip"),
+    "nothing left at the end": lambda ds: ds.batch(1).map(fail_on_some, on_error="skip"),
+    "skipped, limited": lambda ds: ds.map(fail_on_some, on_error="skip").take(100).batch(7),
+}
+
+
+def told(report: Any) -> Any:
+    examples = Counter((each.stage, str(each.error), each.path, each.record) for each in report.examples)
+    return report.skipped, report.replaced, report.repeated, examples, report.faults
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_a_loader_reports_what_its_workers_did(ds: tfreel.Dataset, name: str) -> None:
+    plan = REPORTED[name](ds)
+    steps = iter(plan)
+    batches = sorted(map(sorted, numbers(steps)))
+    assert steps.report.skipped + steps.report.replaced >= 4
+    for workers in (0, 1, 2, 3):
+        loader = Loader(plan, num_workers=workers, uneven="keep")
+        for _ in range(2):  # each pass has a report of its own
+            found = list(loader)
+            assert told(loader.report) == told(steps.report)
+            if plan._node.unindexable_reason is None:
+                assert numbers(found) == numbers(plan)
+            else:
+                assert sorted(flat(numbers(found))) == sorted(flat(batches))
+            assert all(batch is not None for batch in found)
+
+
+@pytest.mark.parametrize("name", ["rows", "batches", "whole batches", "repeated"])
+def test_replacements_are_the_same_after_a_state_whoever_makes_them(ds: tfreel.Dataset, name: str) -> None:
+    plan = REPORTED[name](ds)
+    for before, after in ((0, 2), (2, 0), (2, 3)):
+        loader = Loader(plan, num_workers=before, uneven="keep")
+        run = iter(loader)
+        first = numbers(islice(run, 3))
+        state = loader.state_dict()
+        del run
+        other = Loader(plan, num_workers=after, uneven="keep")
+        other.load_state_dict(state)
+        assert first + numbers(other) == numbers(plan)
+
+
+def test_a_report_grows_with_the_batches(ds: tfreel.Dataset) -> None:
+    loader = Loader(ds.batch(10).map(fail_on_some, on_error="replace"), num_workers=2)
+    run = iter(loader)
+    next(run)
+    assert loader.report.replaced == 3
+    for _ in range(6):
+        next(run)
+    assert loader.report.replaced == 4
+    again = pickle.loads(pickle.dumps(loader))
+    assert told(again.report) == told(loader.report)
+
+
+def test_what_comes_once_more_is_reported_with_workers_too(ds: tfreel.Dataset) -> None:
+    for workers in (0, 2):
+        found = []
+        for rank in range(2):
+            loader = Loader(
+                ds.map(fail_on_some, on_error="replace").batch(10),
+                num_workers=workers, rank=rank, world=2, uneven="pad",
+            )  # fmt: skip
+            list(loader)
+            found.append((loader.report.replaced, loader.report.repeated))
+        assert [repeated for _, repeated in found] == [0, 1]
+        assert sum(replaced for replaced, _ in found) == 6  # 0 comes twice
+
+
+def test_damage_that_was_passed_over_is_reported_once(tmp_path: Path) -> None:
+    tfreel.save(tmp_path / "a.tfrecord", {"n": range(40)})
+    content = bytearray((tmp_path / "a.tfrecord").read_bytes())
+    content[30] ^= 255
+    (tmp_path / "a.tfrecord").write_bytes(content)
+    features = {"n": tfreel.FixedLenFeature([], "int64")}
+    for stream in (False, True):
+        ds = tfreel.Dataset(tmp_path / "a.tfrecord", features, on_corrupt="skip", stream=stream)
+        for workers in (0, 3):
+            loader = Loader(ds.batch(4), num_workers=workers, uneven="keep")
+            assert sum(len(batch["n"]) for batch in loader) == 39
+            assert [fault.kind for fault in loader.report.faults] == ["length_crc"]
+
+
+def sorted_columns(batch: Any) -> list[str]:
+    return sorted(batch)
+
+
+def test_a_function_of_the_user_sees_batches(ds: tfreel.Dataset) -> None:
+    for workers in (0, 1):
+        loader = Loader(ds.batch(50), num_workers=workers, collate_fn=sorted_columns)
+        assert list(loader) == [["c", "n", "t", "x"]] * 3
+
+
+def test_what_is_handed_over_can_be_pinned() -> None:
+    given = WorkerOutput(({"n": "a"},), DatasetReport(skipped=1))
+    assert pin_memory(given) == given
+    assert type(pin_memory(given)) is WorkerOutput
+
+
+def test_other_loaders_get_nothing_but_batches(ds: tfreel.Dataset) -> None:
+    plan = ds.batch(1).map(fail_on_some, on_error="skip")
+    for workers in (0, 2):
+        loader = DataLoader(IterableDataset(plan), batch_size=None, num_workers=workers)
+        assert len(numbers(loader)) == COUNT - 5
+
+
+REPORTING = """
+import json, sys
+import torch
+import tfreel
+from tfreel.adapters.torch import Loader
+
+def no_sevens(batch):
+    if 7 in batch["n"] or 60 in batch["n"]:
+        raise ValueError("no")
+    return batch
+
+if __name__ == "__main__":
+    path, store, rank, world = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    plan = tfreel.Dataset(path, threads=1).batch(7).map(no_sevens, on_error="replace")
+    loader = Loader(plan, num_workers=rank, rank=rank, world=world)  # one has a worker, the other none
+    list(loader)
+    alone = loader.report.gather()  # before there are ranks
+    torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=world)
+    whole = loader.report.gather()
+    torch.distributed.destroy_process_group()
+    records = sorted(each.record for each in whole.examples)
+    print(json.dumps([alone.replaced, loader.report.replaced, whole.replaced, records]))
+"""
+
+
+def test_one_report_of_all_ranks(path: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(REPORTING)
+    found = told_by_ranks(str(program), path, tmp_path / "store", world=2)
+    assert sum(replaced for replaced, *_ in found) == 2
+    assert [[replaced, 2, [7, 19]] for replaced, *_ in found] == [rest for _, *rest in found]
 
 
 def test_adapters_pickle(ds: tfreel.Dataset) -> None:

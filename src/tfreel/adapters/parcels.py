@@ -7,13 +7,14 @@ small columns that takes longer than making it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tfreel.adapters.tensors import to_torch
 from tfreel.columns import Batch, BytesColumn, Ragged, Sparse
 from tfreel.dataset.cache_format import pack, unpack
+from tfreel.dataset.report import DatasetReport
 
 _MOST_BYTES = 1 << 20  # what is larger is better shared than sent
 
@@ -28,6 +29,13 @@ class Parcel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (pack(self._batch),)
+
+
+class WorkerOutput(NamedTuple):
+    """What a worker hands over: a batch, or nothing at the end, and what is new in its report."""
+
+    batches: tuple[Any, ...]
+    report: DatasetReport
 
 
 def _opened(packed: bytes) -> Any:

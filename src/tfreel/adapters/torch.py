@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 # PyTorch seeds it in each worker: imported here, none has to import it in a fork of a process with threads.
 import numpy.random  # noqa: F401
 
 from tfreel.adapters.needs import needs
-from tfreel.adapters.parcels import for_sending
+from tfreel.adapters.parcels import WorkerOutput, for_sending
 from tfreel.adapters.ranks import RankPlan
 from tfreel.adapters.tensors import Jagged, collate, to_torch
 from tfreel.dataset import Dataset as Plan
 from tfreel.dataset import DatasetIterator
 from tfreel.dataset.arguments import whole
 from tfreel.dataset.dataset import dataset_of
+from tfreel.dataset.report import DatasetReport
 from tfreel.dataset.shard import ShardSpec, Uneven
 from tfreel.errors import StateError
 
@@ -87,6 +89,7 @@ class IterableDataset(data.IterableDataset):
     Attributes:
         start: The state of a `Loader` behind which a run begins; None for the beginning of the epoch.
         last: The run that was begun last.
+        with_reports: Whether a `Loader` takes what it gives: then each batch comes as a `WorkerOutput`.
     """
 
     last: BatchIterator
@@ -103,6 +106,7 @@ class IterableDataset(data.IterableDataset):
         self._world = world
         self._uneven: Uneven = uneven
         self.start: dict[str, Any] | None = None
+        self.with_reports = False
         # Workers that outlive an epoch must see the next one.
         self._epoch = torch.tensor(ds._epoch).share_memory_()
         self.plan()  # what is wrong is better said now than in a worker
@@ -134,9 +138,8 @@ class IterableDataset(data.IterableDataset):
         plan = self.plan()
         if self.start is not None:
             plan = plan.resumed(self.start)
-        self.last = BatchIterator(
-            plan.run(worker, workers), workers, to_torch if info is None else for_sending
-        )
+        kind = WorkerOutputIterator if self.with_reports else BatchIterator
+        self.last = kind(plan.run(worker, workers), workers, to_torch if info is None else for_sending)
         return self.last
 
     def __getstate__(self) -> dict[str, Any]:
@@ -184,6 +187,20 @@ class BatchIterator(Iterator[Any]):
         self.steps.load_state_dict(state["steps"])
 
 
+class WorkerOutputIterator(BatchIterator):
+    """The same for a `Loader`: with each batch, and behind the last one, comes what is new in the report."""
+
+    def __next__(self) -> WorkerOutput:
+        try:
+            batches = (super().__next__(),)
+        except StopIteration:
+            last = self.steps.report.increment()
+            if last == DatasetReport():
+                raise
+            return WorkerOutput((), last.portable())
+        return WorkerOutput(batches, self.steps.report.increment().portable())
+
+
 class Loader:
     """A DataLoader of batches whose states are good for any number of workers and ranks.
 
@@ -201,6 +218,10 @@ class Loader:
         uneven: As in `IterableDataset`.
         options: All else that a DataLoader takes and that does not concern the order: `pin_memory`,
             `prefetch_factor`, `persistent_workers`, `multiprocessing_context`, `timeout`, `worker_init_fn`, …
+
+    Attributes:
+        report: What was left out and replaced in the pass that was begun last, here and in the workers, up to
+            the last batch. `DatasetReport.gather` makes one report of those of all ranks.
     """
 
     def __init__(
@@ -216,8 +237,10 @@ class Loader:
         if ours := _OURS.intersection(options):
             raise TypeError(f"{min(ours)} is decided by the dataset: ds.shuffle(seed=…).batch(…)")
         self.dataset = IterableDataset(ds, rank=rank, world=world, uneven=uneven)
+        self.dataset.with_reports = True
         self.num_workers = num_workers
-        self._options = {"num_workers": num_workers, "collate_fn": _as_it_is, **options}
+        convert = partial(_converted, options.get("collate_fn"))
+        self._options = {"num_workers": num_workers, **options, "collate_fn": convert}
         self._loader: Any = None
         self._begin()
 
@@ -227,6 +250,8 @@ class Loader:
         self._state = state
         self._handed_out = 0
         self._begun = False
+        self.report = DatasetReport()
+        self.report.damage(plan.node.faults())
 
     @property
     def epoch(self) -> int:
@@ -273,7 +298,7 @@ class Loader:
         return len(self.dataset)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_loader": None}  # workers do not travel
+        return {**self.__dict__, "_loader": None, "report": self.report.portable()}  # without workers
 
     def __iter__(self) -> Iterator[Any]:
         self._begin(None if self._begun else self._state)  # a state is gone on from once
@@ -284,14 +309,20 @@ class Loader:
         if self._loader is None or self.dataset.start is not self._state:
             self.dataset.start = self._state  # workers that live on have begun elsewhere: here are new ones
             self._loader = data.DataLoader(self.dataset, batch_size=None, **self._options)
-        for batch in self._loader:
-            self._handed_out += 1
-            yield batch
+        report = self.report
+        for batches, increment in self._loader:
+            report.add(increment)
+            for batch in batches:
+                self._handed_out += 1
+                yield batch
+        if self.num_workers and self._plan.node.unindexable_reason is None:
+            report.repeated = self._plan.node.padding  # of which no worker alone can tell
 
 
 # What a DataLoader would take, and what the dataset decides.
 _OURS = {"batch_size", "batch_sampler", "sampler", "shuffle", "drop_last", "in_order"}
 
 
-def _as_it_is(batch: Any) -> Any:
-    return batch
+def _converted(convert: Callable[[Any], Any] | None, output: WorkerOutput) -> WorkerOutput:
+    """What is handed over, as the function makes it that the user gave."""
+    return output if convert is None else output._replace(batches=tuple(map(convert, output.batches)))
