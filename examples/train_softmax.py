@@ -21,8 +21,8 @@ def main(records: str) -> None:
     train, val = (batches(records, split) for split in ("train", "val"))
     classes = 1 + max(int(batch[LABEL].max()) for batch in train)
     weights = np.zeros((3 * SIDE * SIDE + 1, classes))
-    for epoch in range(EPOCHS):
-        for batch in train.epoch(epoch):
+    for epoch, shuffled in train.epochs(EPOCHS):
+        for batch in shuffled:
             x = rows(batch)
             slope = odds(x, weights) - np.eye(classes)[batch[LABEL]]
             weights -= RATE * x.T @ slope / len(x)

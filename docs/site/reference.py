@@ -37,7 +37,7 @@ PAGES = {
         " infer_features InferredFeatures FeatureProfile parse parse_sequence Batch SequenceBatch"
         " BytesColumn Ragged Sparse load save scan Scan",
     ),
-    "dataset": ("Datasets", "tfreel", "Dataset DatasetIterator"),
+    "dataset": ("Datasets", "tfreel", "Dataset DatasetIterator Epochs"),
     "packing": ("Packing, unpacking, viewing", "tfreel", "pack PackReport unpack UnpackReport view Viewer"),
     "errors": (
         "Classes of errors",

@@ -214,12 +214,8 @@ def the_same_with_tfreel(data: str, records: str) -> None:
         "image/encoded", size=(SIDE, SIDE)
     )  # the gray one, too, as three channels
     epochs = [
-        [
-            label
-            for batch in train.shuffle(seed=3).batch(4).epoch(epoch)
-            for label in batch["image/class/label"]
-        ]
-        for epoch in range(2)
+        [label for batch in batches for label in batch["image/class/label"]]
+        for _, batches in train.shuffle(seed=3).batch(4).epochs(2)
     ]
     print(f"tfreel: labels of two epochs {' '.join(map(str, epochs[0]))} and {' '.join(map(str, epochs[1]))}")
     assert sorted(epochs[0]) == sorted(epochs[1]) == [0] * 6 + [1] * 6

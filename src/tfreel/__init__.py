@@ -8,7 +8,7 @@ if _typing.TYPE_CHECKING:  # functions by the files they are in, whose names som
     from tfreel import profile as profile
     from tfreel.columns import Batch, BytesColumn, Ragged, SequenceBatch, Sparse
     from tfreel.columns.parse import parse, parse_sequence
-    from tfreel.dataset import Dataset, DatasetIterator
+    from tfreel.dataset import Dataset, DatasetIterator, Epochs
     from tfreel.errors import (
         ChecksumError,
         CorruptError,
@@ -67,6 +67,7 @@ __all__ = [
     "Dataset",
     "DatasetIterator",
     "DecodeError",
+    "Epochs",
     "Example",
     "Fault",
     "Feature",
@@ -138,7 +139,7 @@ _ROOMS = {
         "parse",
         "parse_sequence",
     ),
-    "tfreel.dataset": ("Dataset", "DatasetIterator"),
+    "tfreel.dataset": ("Dataset", "DatasetIterator", "Epochs"),
     "tfreel.errors": (
         "ChecksumError",
         "CorruptError",

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tfreel
-from tfreel.adapters.jax import iterate
+from tfreel.adapters.jax import Loader, iterate
 
 from numbered import COUNT, even, write_numbered
 from side_by_side import told_by_ranks
@@ -134,6 +134,53 @@ def test_states_are_exact_in_spite_of_what_is_made_ahead(ds: tfreel.Dataset, pre
             assert numbers(steps) == whole[stop:]
 
 
+LOADER_PLANS = {
+    "positions": lambda ds: ds.shuffle(seed=1).batch(20),
+    "no positions": lambda ds: ds.shuffle(seed=1).filter(even).batch(5),
+}
+
+
+@pytest.mark.parametrize("name", LOADER_PLANS)
+def test_a_loader_counts_epochs_and_goes_on_from_any_state(ds: tfreel.Dataset, name: str) -> None:
+    plan = LOADER_PLANS[name](ds)
+    whole = [numbers(iterate(plan.epoch(epoch))) for epoch in range(3)]
+    assert whole[0] != whole[1] != whole[2]
+    loader = Loader(plan)
+    states = []
+    for epoch in range(2):
+        states.append((epoch, 0, json.loads(json.dumps(loader.state_dict()))))
+        for done, _ in enumerate(loader, 1):
+            assert loader.epoch == epoch
+            states.append((epoch, done, json.loads(json.dumps(loader.state_dict()))))
+        assert loader.epoch == epoch + 1
+    for epoch, done, state in states:
+        later = Loader(plan)
+        later.load_state_dict(state)
+        steps = []
+        for this in range(later.epoch, 3):
+            later.set_epoch(this)
+            steps += [(this, each) for each in numbers(later)]
+        left = [(this, each) for this in range(epoch, 3) for each in whole[this]]
+        assert steps == left[done:]
+
+
+def test_a_pass_that_was_broken_off_begins_again(ds: tfreel.Dataset) -> None:
+    plan = ds.shuffle(seed=1).batch(20)
+    loader = Loader(plan)
+    assert len(loader) == 5
+    for _ in range(2):
+        next(iter(loader))
+        assert (loader.epoch, loader.state_dict()["state"]) == (0, 1)
+    assert numbers(loader) == numbers(iterate(plan))
+    assert loader.epoch == 1
+    assert numbers(islice(loader, 5)) == numbers(iterate(plan.epoch(1)))
+    assert numbers(loader) == numbers(iterate(plan.epoch(2)))  # all of the one before was handed out
+    loader.set_epoch(4)
+    assert numbers(loader) == numbers(iterate(plan.epoch(4)))
+    with pytest.raises(TypeError, match="no length"):
+        len(Loader(ds.filter(even).batch(5)))
+
+
 def test_errors_come_in_their_place(ds: tfreel.Dataset) -> None:
     def fail(batch: Any) -> Any:
         if 35 in batch["n"]:
@@ -228,17 +275,93 @@ print(json.dumps([sorted(shapes), sums, mine]))
 """
 
 
-def test_processes_share_records_and_make_global_arrays(path: str, tmp_path: Path) -> None:
+def free_address() -> str:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def test_processes_share_records_and_make_global_arrays(path: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROCESSES)
-    told = told_by_ranks(str(program), path, address, world=2)
+    told = told_by_ranks(str(program), path, free_address(), world=2)
     assert [each[0] for each in told] == [[[8]], [[8]]]
     seen = told[0][2] + told[1][2]
     assert len(seen) == len(set(seen)) == 96  # of 51 for each, twelve batches of 4
     assert told[0][1] == told[1][1] == sum(seen)
+
+
+EPOCHS = """
+import json, sys, warnings
+import jax, numpy as np, tfreel
+
+path, address, rank, world = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+jax.config.update("jax_cpu_collectives_implementation", "gloo")
+jax.distributed.initialize(address, world, rank)
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from tfreel.adapters.jax import Loader
+
+sharding = NamedSharding(Mesh(np.array(jax.devices()), ("data",)), PartitionSpec("data"))
+total = jax.jit(lambda batch: batch["n"].sum())  # of all processes: each waits for the others
+ds = tfreel.Dataset(path, columns=["n"])
+
+def mine(array):
+    return [value for shard in array.addressable_shards for value in shard.data.tolist()]
+
+def passes(loader, end):
+    found = {}
+    for epoch in range(loader.epoch, end):
+        found[epoch] = []
+        for batch in loader:
+            total(batch)
+            mask = mine(batch["mask"]) if "mask" in batch else [True] * len(mine(batch["n"]))
+            found[epoch].append([n for n, real in zip(mine(batch["n"]), mask) if real])
+    return found
+
+def loaders():
+    yield Loader(ds[:65].shuffle(seed=1).batch(16), sharding=sharding)
+    yield Loader(ds[:65].shuffle(seed=1).batch(16), sharding=sharding, pad_to=16, uneven="balance")
+    yield Loader(ds[:65].shuffle(seed=1).batch(16), sharding=sharding, pad_to=16)
+    yield Loader(ds[: world - 1].batch(4), sharding=sharding, pad_to=4, uneven="balance")
+
+found = []
+for loader, again in zip(loaders(), loaders()):
+    whole = passes(loader, 2)
+    for batch in (batches := iter(again)):
+        total(batch)
+        break
+    later = again.state_dict()
+    again.set_epoch(9)
+    again.load_state_dict(later)
+    found.append([whole, passes(again, 1)])
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    Loader(ds.filter(lambda row: row["n"] > 9).batch(4), uneven="keep")
+print(json.dumps([found, [str(each.message) for each in told]]))
+"""
+
+
+def test_processes_make_as_many_steps_in_every_epoch(path: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(EPOCHS)
+    ranks = told_by_ranks(str(program), path, free_address(), world=2)
+    for _, told in ranks:
+        assert [words for words in told if "hides how many batches there are" in words]
+    dropped, balanced, padded, tiny = ([found[i] for found, _ in ranks] for i in range(4))
+    for runs, steps in ((dropped, 2), (balanced, 3), (padded, 2), (tiny, 1)):
+        for whole, rest in runs:
+            assert [len(batches) for batches in whole.values()] == [steps, steps]
+            assert rest == ({"0": whole["0"][1:]} if steps > 1 else {})
+    for epoch in "01":
+        of = {
+            name: sorted(n for whole, _ in runs for batch in whole[epoch] for n in batch)
+            for name, runs in {"drop": dropped, "balance": balanced, "pad": padded, "tiny": tiny}.items()
+        }
+        assert len(of["drop"]) == len(set(of["drop"])) == 64
+        assert set(of["balance"]) == set(range(65))
+        assert len(of["balance"]) <= 66
+        assert len(of["pad"]) == len(set(of["pad"])) == 64  # one does not come out even
+        assert of["tiny"] == [0, 0]  # the other process waits for a step of this one
 
 
 def test_a_model_learns(tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ def test_a_map_style_dataset_needs_positions_and_an_end(ds: tfreel.Dataset) -> N
 # Ranks and workers ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("uneven", ["keep", "pad", "drop"])
+@pytest.mark.parametrize("uneven", ["balance", "keep", "pad", "drop"])
 @pytest.mark.parametrize("world", [1, 2, 3])
 def test_ranks_and_workers_share_all_records_in_one_order(
     ds: tfreel.Dataset, world: int, uneven: Any
@@ -222,17 +222,18 @@ def test_ranks_and_workers_share_all_records_in_one_order(
     lengths = set()
     for rank in range(world):
         dataset = IterableDataset(ds.shuffle(seed=1).batch(4), rank=rank, world=world, uneven=uneven)
-        runs = [
-            numbers(DataLoader(dataset, batch_size=None, num_workers=workers)) for workers in (0, 1, 2, 3)
-        ]
+        runs = []
+        for workers in (0, 1, 2, 3):
+            dataset.set_epoch(0)
+            runs.append(numbers(DataLoader(dataset, batch_size=None, num_workers=workers)))
         assert all(run == runs[0] for run in runs)
         assert len(dataset) == len(runs[0])
         lengths.add(len(flat(runs[0])))
         seen.update(flat(runs[0]))
     missing, extra = COUNT - len(seen), seen.total() - len(seen)
     assert missing < (world if uneven == "drop" else 1)
-    assert extra < (world if uneven == "pad" else 1)
-    if uneven != "keep":
+    assert extra < (world if uneven == "pad" else 2 * world if uneven == "balance" else 1)
+    if uneven in ("pad", "drop"):
         assert len(lengths) == 1
 
 
@@ -260,6 +261,7 @@ def test_ranks_come_from_the_environment(ds: tfreel.Dataset, monkeypatch: pytest
     assert flat(numbers(dataset)) == list(range(1, COUNT, 2))
     travelled = pickle.dumps(dataset)
     monkeypatch.delenv("RANK")
+    monkeypatch.delenv("WORLD_SIZE")
     assert flat(numbers(pickle.loads(travelled))) == list(range(1, COUNT, 2))
     assert "shard 1 of 2" in repr(pickle.loads(travelled))
 
@@ -285,6 +287,32 @@ def test_what_the_user_shared_out_is_not_shared_out_again(
     assert flat(numbers(IterableDataset(mine, rank=0, world=1))) == list(range(0, COUNT, 2))
     with pytest.raises(ValueError, match=r"shared out with shard\(\): give no rank"):
         IterableDataset(mine, rank=0, world=2)
+
+
+@pytest.mark.parametrize(
+    ("rank", "world", "words"),
+    [
+        ("5", "2", "RANK is '5' and WORLD_SIZE is '2'"),
+        ("2", "2", "RANK is '2' and WORLD_SIZE is '2'"),
+        ("-1", "2", "RANK is '-1' and WORLD_SIZE is '2'"),
+        ("one", "2", "RANK is 'one' and WORLD_SIZE is '2'"),
+        ("0", "", "RANK is '0' and WORLD_SIZE is ''"),
+        ("0", "0", "RANK is '0' and WORLD_SIZE is '0'"),
+        ("0", None, "RANK is '0' and WORLD_SIZE is not set"),
+        (None, "2", "RANK is not set and WORLD_SIZE is '2'"),
+    ],
+)
+def test_wrong_ranks_in_the_environment_are_named(
+    ds: tfreel.Dataset, monkeypatch: pytest.MonkeyPatch, rank: str | None, world: str | None, words: str
+) -> None:
+    for name, value in (("RANK", rank), ("WORLD_SIZE", world)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    for adapter in (IterableDataset, Loader):
+        with pytest.raises(ValueError, match=f"in the environment {words}: .* set both, or neither"):
+            adapter(ds.batch(4))
+        adapter(ds.batch(4), rank=0, world=2)  # which is not looked up then
 
 
 def test_wrong_ranks_are_refused_at_once(ds: tfreel.Dataset) -> None:
@@ -346,6 +374,168 @@ def test_epochs_have_orders_of_their_own_also_for_workers_that_live_on(
     assert numbers(plan.epoch(0)) != numbers(plan.epoch(1))
 
 
+EPOCH_PLANS = {
+    "positions": lambda ds: ds.shuffle(seed=1).batch(20),
+    "no positions": lambda ds: ds.shuffle(seed=1).filter(even).batch(10),
+    "a buffer": lambda ds: ds[:60].shuffle(seed=1, buffer=20).batch(20),
+}
+
+
+@pytest.mark.parametrize("name", EPOCH_PLANS)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_loader_counts_epochs(ds: tfreel.Dataset, name: str, workers: int) -> None:
+    plan = EPOCH_PLANS[name](ds)
+    loader = Loader(plan, num_workers=workers)
+    here = Loader(plan)
+    for epoch in range(3):
+        state = kept(loader)  # between epochs there are some, workers or not
+        assert (loader.epoch, state["epoch"], state["state"]) == (epoch, epoch, None)
+        expected = numbers(plan.epoch(epoch)) if workers == 0 else numbers(fed(plan, epoch, workers))
+        seen = []
+        for batch in loader:
+            assert loader.epoch == epoch
+            seen += numbers([batch])
+        assert seen == expected
+        assert sorted(flat(seen)) == sorted(flat(numbers(here)))
+    loader.set_epoch(0)
+    assert loader.epoch == 0
+
+
+def fed(plan: tfreel.Dataset, epoch: int, workers: int) -> Any:
+    """What PyTorch's own loader gives of an epoch, with workers who share records that have no positions."""
+    dataset = IterableDataset(plan)
+    dataset.set_epoch(epoch)
+    return DataLoader(dataset, batch_size=None, num_workers=workers)
+
+
+@pytest.mark.parametrize("name", EPOCH_PLANS)
+def test_a_state_behind_the_last_batch_goes_on_with_the_next_epoch(ds: tfreel.Dataset, name: str) -> None:
+    plan = EPOCH_PLANS[name](ds)
+    whole = [numbers(plan.epoch(epoch)) for epoch in range(3)]
+    first = Loader(plan)
+    states = []
+    for batch in first:
+        states.append(kept(first))
+        assert numbers([batch])[0] == whole[0][len(states) - 1]
+    states.append(kept(first))
+    for done, state in enumerate(states, 1):
+        later = Loader(plan)
+        later.load_state_dict(state)
+        steps = [
+            (epoch, step)
+            for epoch in range(later.epoch, 3)  # the loop of a job that is begun again
+            for step in (later.set_epoch(epoch), *numbers(later))
+            if step
+        ]
+        left = [(epoch, step) for epoch in range(3) for step in whole[epoch]][min(done, len(whole[0])) :]
+        assert steps == left
+        assert later.epoch == 3
+
+
+@pytest.mark.parametrize(("workers", "persistent"), [(0, False), (2, False), (2, True)])
+def test_a_pass_that_was_broken_off_begins_again_and_others_are_not_counted(
+    ds: tfreel.Dataset, workers: int, *, persistent: bool
+) -> None:
+    plan = ds.shuffle(seed=1).batch(20)
+    loader = Loader(plan, num_workers=workers, persistent_workers=persistent)
+    list(loader)
+    for _ in range(2):
+        for batch in loader:
+            assert numbers([batch]) == numbers(plan.epoch(1))[:1]
+            break
+        assert loader.epoch == 1
+        assert kept(loader)["state"] == 1
+    loader.set_epoch(1)
+    assert kept(loader)["state"] == 1  # it is the one it is in
+    assert numbers(loader) == numbers(plan.epoch(1))
+    old = iter(loader)
+    next(old)
+    loader.set_epoch(7)
+    assert numbers(old) == numbers(plan.epoch(2))[1:]
+    assert (loader.epoch, kept(loader)["state"]) == (7, None)
+    next(iter(loader))
+    later = Loader(plan, num_workers=workers, persistent_workers=persistent)
+    for _ in range(2):  # each time anew
+        later.load_state_dict(kept(loader))
+        assert numbers(islice(later, 1)) == numbers(plan.epoch(7))[1:2]
+    assert numbers(later) == numbers(plan.epoch(7))  # from its beginning: the state was gone on from
+    assert numbers(later) == numbers(plan.epoch(8))
+    for wrong, error in ((-1, ValueError), (0.5, TypeError)):
+        with pytest.raises(error, match="number must be"):
+            loader.set_epoch(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_pass_is_complete_when_the_last_batch_was_handed_out(ds: tfreel.Dataset, workers: int) -> None:
+    plan = ds.shuffle(seed=1).batch(20)
+    loader = Loader(plan, num_workers=workers)
+    for epoch in range(3):  # nobody asks for a batch behind the last one
+        assert numbers(islice(loader, len(loader))) == numbers(plan.epoch(epoch))
+        assert (loader.epoch, kept(loader)["epoch"]) == (epoch, epoch + 1)
+    loader.set_epoch(2)
+    assert numbers(loader) == numbers(plan.epoch(2))
+    loader.set_epoch(np.int64(1))
+    assert kept(loader)["epoch"] == 1
+
+
+def test_a_state_that_was_loaded_before_the_ranks_were_known_is_shared_out(
+    ds: tfreel.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = ds[:96].shuffle(seed=1).batch(8)
+    alone = Loader(plan)
+    seen = flat(numbers(islice(alone, 3)))
+    loaders = [Loader(plan) for _ in range(2)]
+    for rank, loader in enumerate(loaders):
+        loader.load_state_dict(kept(alone))
+        monkeypatch.setenv("RANK", str(rank))
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        seen += flat(numbers(loader))
+    assert sorted(seen) == list(range(96))
+
+
+def test_some_rank_that_has_no_more_does_not_end_the_epoch_of_others(ds: tfreel.Dataset) -> None:
+    plan = ds[:5].batch(1)
+    short, long = (Loader(plan, rank=rank, world=2, uneven="keep") for rank in (1, 0))
+    assert len(list(islice(short, 2))) == 2
+    for loader, epoch, left in ((long, 0, [[4]]), (short, 1, [[1], [3]])):
+        loader.load_state_dict(kept(short))
+        assert loader.epoch == epoch
+        assert numbers(loader) == left
+    list(islice(long, 3))
+    short.load_state_dict(kept(long))
+    assert numbers(short) == [[1], [3]]
+
+
+SAME_ORDER = "epoch 0 was gone through, and begins once more in the same order"
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_second_pass_in_the_same_order_is_told_once(ds: tfreel.Dataset, workers: int) -> None:
+    def passes(plan: tfreel.Dataset, count: int = 3, **options: Any) -> None:
+        dataset = IterableDataset(plan)
+        loader = DataLoader(dataset, batch_size=None, num_workers=workers, **options)
+        for epoch in range(count):
+            if options:
+                dataset.set_epoch(epoch)
+            list(loader)
+
+    shuffled = ds.shuffle(seed=1).batch(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(tfreel.TfreelWarning, match=SAME_ORDER):
+            passes(shuffled)
+        passes(ds.batch(40))
+        passes(shuffled.cache("kept"))
+        passes(shuffled, pin_memory=False)
+        broken_off = IterableDataset(ds.shuffle(seed=1).batch(4))
+        for _ in range(3):
+            next(iter(DataLoader(broken_off, batch_size=None, num_workers=workers)))
+    if workers == 0:
+        with pytest.warns(tfreel.TfreelWarning, match=SAME_ORDER) as told:
+            passes(shuffled, 4)
+        assert len(told) == 1
+
+
 # States -----------------------------------------------------------------------------------------------------
 
 
@@ -353,6 +543,7 @@ def kept(loader: Any) -> Any:
     return json.loads(json.dumps(loader.state_dict()))
 
 
+@pytest.mark.filterwarnings("ignore:epoch 0 was gone through")
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("stop", [0, 1, 5, 13])
 def test_torchdata_resumes_exactly(ds: tfreel.Dataset, workers: int, stop: int) -> None:
@@ -401,8 +592,8 @@ def test_our_loader_resumes_with_any_number_of_workers(
     ds: tfreel.Dataset, name: str, before: int, after: int
 ) -> None:
     plan = PLANS[name](ds)
-    whole = numbers(plan)
-    for stop in (0, 1, 4, len(whole)):
+    whole, following = numbers(plan), numbers(plan.epoch(1))
+    for stop in (0, 1, 4):
         first = Loader(plan, num_workers=before)
         assert numbers(islice(first, stop)) == whole[:stop]
         state = kept(first)
@@ -414,7 +605,7 @@ def test_our_loader_resumes_with_any_number_of_workers(
         third = Loader(plan, num_workers=before)
         third.load_state_dict(kept(second))
         assert numbers(third) == numbers(run) == whole[stop + 2 :]
-        assert numbers(second) == whole  # the next time it is from the beginning
+        assert numbers(second) == following  # which is from its beginning
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 3), (3, 2)])
@@ -463,7 +654,14 @@ def test_states_without_positions_need_no_workers(ds: tfreel.Dataset) -> None:
     second.load_state_dict(kept(first))
     assert numbers(second) == whole[3:]
     with pytest.raises(TypeError, match=r"filter\(even\) took away; use num_workers=0"):
-        Loader(plan, num_workers=1).state_dict()
+        Loader(plan, num_workers=1).load_state_dict(kept(first))
+    workers = Loader(plan, num_workers=1)
+    next(iter(workers))
+    with pytest.raises(TypeError, match=r"filter\(even\) took away; use num_workers=0"):
+        workers.state_dict()
+    workers.set_epoch(1)
+    second.load_state_dict(kept(workers))  # between epochs there is nothing that only a worker knows
+    assert numbers(second) == numbers(plan.epoch(1))
 
 
 def test_states_of_other_plans_are_refused(ds: tfreel.Dataset) -> None:
@@ -476,6 +674,125 @@ def test_what_the_dataset_decides_is_not_for_the_loader(ds: tfreel.Dataset) -> N
     with pytest.raises(TypeError, match="batch_size is decided by the dataset"):
         Loader(ds, batch_size=4)
     assert len(Loader(ds.batch(10))) == 11
+
+
+# Training together ------------------------------------------------------------------------------------------
+
+TRAINING = """
+import json, sys, warnings
+import torch
+import tfreel
+from tfreel.adapters.torch import Loader
+
+def even(row):
+    return bool(row["n"] % 2 == 0)
+
+def train(model, loader, stop):
+    '''Goes on to the end of the third epoch, or so many steps into the second one: what came in each.'''
+    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    epochs = {}
+    for epoch in range(loader.epoch, 3):
+        loader.set_epoch(epoch)
+        epochs[epoch] = []
+        for step, batch in enumerate(loader, 1):
+            epochs[epoch].append(batch["n"].tolist())
+            optimizer.zero_grad()
+            model(batch["n"].float()[:, None]).square().mean().backward()  # which waits for the other ranks
+            optimizer.step()
+            if (epoch, step) == (1, stop):
+                return epochs, loader.state_dict()
+    return epochs, loader.state_dict()
+
+if __name__ == "__main__":
+    path, cases, store, rank, world = *sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=world)
+    found = []
+    for case in json.loads(cases):
+        ds = tfreel.Dataset(path, threads=1)[: case["count"]].shuffle(seed=1)
+        plan = ds.batch(case["batch"], drop_remainder=case.get("drop", False))
+        loader = Loader(plan, num_workers=case.get("workers", 0))
+        if "state" in case:
+            loader.load_state_dict(case["state"])
+        torch.manual_seed(0)
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+        epochs, state = train(model, loader, case.get("stop"))
+        found.append([epochs, state, [p.item() for p in model.parameters()]])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in Loader(ds.filter(even).batch(4), uneven="keep"):
+            pass
+    print(json.dumps([found, [str(each.message) for each in told if each.category is tfreel.TfreelWarning]]))
+    torch.distributed.destroy_process_group()
+"""
+
+
+def trained(tmp_path: Path, path: str, cases: list[dict[str, Any]], world: int) -> list[list[Any]]:
+    """What each rank had in each case: its batches by epoch, its state, its weights."""
+    program = tmp_path / "training.py"
+    program.write_text(TRAINING)
+    store = tmp_path / f"store-{len(list(tmp_path.iterdir()))}"
+    ranks = told_by_ranks(str(program), path, json.dumps(cases), store, world=world, seconds=90)
+    for _, told in ranks:
+        assert len(told) == 1
+        assert "filter(even) hides how many batches there are" in told[0]
+        assert "wait for the others for ever" in told[0]
+    for case in range(len(cases)):
+        assert len({str(found[case][2]) for found, _ in ranks}) == 1  # the model stayed one
+    return [found for found, _ in ranks]
+
+
+def steps_in(epochs: dict[str, list[list[int]]]) -> dict[str, int]:
+    return {epoch: len(batches) for epoch, batches in epochs.items()}
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_ranks_that_wait_for_each_other_make_as_many_steps(path: str, tmp_path: Path, world: int) -> None:
+    cases: list[dict[str, Any]] = [
+        {"count": 65, "batch": 32},
+        {"count": 65, "batch": 32, "workers": 2},
+        {"count": 65, "batch": 5},
+        {"count": world - 1, "batch": 2},
+        {"count": 103, "batch": 16, "drop": True},
+        {"count": 103, "batch": 16, "drop": True, "workers": 2},
+    ]
+    ranks = trained(tmp_path, path, cases, world)
+    for number, case in enumerate(cases):
+        runs = [rank[number][0] for rank in ranks]
+        assert all(steps_in(run) == steps_in(runs[0]) for run in runs)
+        for epoch in "012":
+            seen = Counter(n for run in runs for n in flat(run[epoch]))
+            if "drop" in case:
+                assert steps_in(runs[0])[epoch] == case["count"] // world // case["batch"]
+                assert {len(batch) for run in runs for batch in run[epoch]} == {case["batch"]}
+                assert set(seen.values()) == {1}
+            else:
+                assert sorted(seen) == list(range(case["count"]))
+                assert seen.total() - len(seen) < 2 * world
+        assert case["count"] < world or runs[0]["0"] != runs[0]["1"]
+    if world == 2:
+        assert [[len(batch) for batch in rank[0][0]["0"]] for rank in ranks] == [[17, 16], [16, 16]]
+        assert ranks[0][0][0] == ranks[0][1][0]  # workers change nothing
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 2), (2, 3), (3, 2)])
+def test_ranks_that_wait_for_each_other_go_on_in_the_middle_of_an_epoch(
+    path: str, tmp_path: Path, before: int, after: int
+) -> None:
+    cases = [{"count": 65, "batch": 7, "stop": 3, "workers": workers} for workers in (0, 2)]
+    first = trained(tmp_path, path, cases, before)
+    again = [
+        {"count": 65, "batch": 7, "workers": 2 - case["workers"], "state": first[before - 1][number][1]}
+        for number, case in enumerate(cases)
+    ]
+    second = trained(tmp_path, path, again, after)
+    for number in range(len(cases)):
+        earlier, later = ([rank[number][0] for rank in ranks] for ranks in (first, second))
+        assert all(list(run) == ["1", "2"] and steps_in(run) == steps_in(later[0]) for run in later)
+        for epoch, runs in (("1", earlier + later), ("2", later)):
+            seen = Counter(n for run in runs for n in flat(run[epoch]))
+            assert sorted(seen) == list(range(65))
+            assert seen.total() - len(seen) < 2 * after
 
 
 # Processes --------------------------------------------------------------------------------------------------
@@ -551,16 +868,16 @@ def told(report: Any) -> Any:
 @pytest.mark.parametrize("name", REPORTED)
 def test_a_loader_reports_what_its_workers_did(ds: tfreel.Dataset, name: str) -> None:
     plan = REPORTED[name](ds)
-    steps = iter(plan)
-    batches = sorted(map(sorted, numbers(steps)))
-    assert steps.report.skipped + steps.report.replaced >= 4
     for workers in (0, 1, 2, 3):
         loader = Loader(plan, num_workers=workers, uneven="keep")
-        for _ in range(2):  # each pass has a report of its own
+        for epoch in range(2):  # each pass has a report of its own
+            steps = iter(plan.epoch(epoch))
+            batches = numbers(steps)
+            assert steps.report.skipped + steps.report.replaced >= 4
             found = list(loader)
             assert told(loader.report) == told(steps.report)
             if plan._node.unindexable_reason is None:
-                assert numbers(found) == numbers(plan)
+                assert numbers(found) == batches
             else:
                 assert sorted(flat(numbers(found))) == sorted(flat(batches))
             assert all(batch is not None for batch in found)
@@ -679,10 +996,15 @@ def test_one_report_of_all_ranks(path: str, tmp_path: Path) -> None:
 def test_adapters_pickle(ds: tfreel.Dataset) -> None:
     plan = ds.shuffle(seed=1).batch(8)
     for adapter in (Dataset(plan), IterableDataset(plan, rank=0, world=2), Loader(plan, rank=0, world=2)):
-        for _ in range(2):  # also in the middle
+        for epoch in range(2):
+            if isinstance(adapter, IterableDataset):
+                adapter.set_epoch(epoch)
             again = pickle.loads(pickle.dumps(adapter))
             assert len(again) == len(adapter)
             assert numbers(again) == numbers(adapter)
+    loader = Loader(plan, rank=0, world=2)
+    next(iter(loader))
+    assert numbers(pickle.loads(pickle.dumps(loader))) == numbers(loader)  # both from the beginning
 
 
 def test_streams_are_shared_out_too(path: str) -> None:
@@ -692,6 +1014,15 @@ def test_streams_are_shared_out_too(path: str) -> None:
         dataset = IterableDataset(stream, rank=rank, world=2, uneven="keep")
         seen += flat(numbers(DataLoader(dataset, batch_size=None, num_workers=2)))
     assert sorted(seen) == list(range(COUNT))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_is_shared_out_behind_a_filter_gives_all_ranks_as_many(ds: tfreel.Dataset, workers: int) -> None:
+    plan = ds[:90].shuffle(seed=1).filter(even).batch(4)
+    whole = numbers(plan)
+    ranks = [numbers(Loader(plan.shard(rank, 5, uneven="drop"), num_workers=workers)) for rank in range(5)]
+    assert [len(batches) for batches in ranks] == [len(whole) // 5] * 5
+    assert sorted(batch for batches in ranks for batch in batches) == sorted(whole[: len(whole) // 5 * 5])
 
 
 @pytest.mark.parametrize("adapter", [IterableDataset, Loader])

@@ -1,4 +1,4 @@
-"""Datasets for JAX: batches on the devices, a few ahead, with an exact state."""
+"""Datasets for JAX: batches on the devices, a few ahead, with an exact state; a pass, or all epochs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfreel.adapters.needs import needs
-from tfreel.adapters.ranks import RankPlan
+from tfreel.adapters.ranks import EpochLoader, RankPlan, warn_of_unequal_steps
 from tfreel.columns import Batch, SequenceBatch
 from tfreel.dataset import Dataset, DatasetIterator
 from tfreel.dataset.batch import whole_batches
@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     raise needs("JAX", "jax") from error
 
-__all__ = ["DeviceIterator", "iterate"]
+__all__ = ["DeviceIterator", "Loader", "iterate"]
 
 Others: TypeAlias = Literal["raise", "drop", "split"]
 
@@ -39,7 +39,7 @@ def iterate(
     others: Others = "raise",
     uneven: Uneven = "drop",
 ) -> DeviceIterator:
-    """The batches of a dataset as dicts of `jax.Array`, for this process.
+    """The batches of a dataset as dicts of `jax.Array`, for this process: one pass. `Loader` counts epochs.
 
     So that all steps are alike, a last batch that is smaller than the others is left out
     (``drop_remainder=True``), and so are the few records that do not come out even among processes
@@ -64,16 +64,68 @@ def iterate(
     Example:
         ``for batch in iterate(ds.shuffle(seed=1).batch(256)): state = step(state, batch)``
     """
-    dataset_of(ds)
-    if prefetch < 0:
-        raise ValueError(f"prefetch must be 0 or more, not {prefetch}")
-    if others not in ("raise", "drop", "split"):
-        raise ValueError(f'others must be "raise", "drop" or "split", not {others!r}')
-    if drop_remainder and pad_to is None:
-        ds = ds._of(whole_batches(ds._node))
-    share = ShardSpec(jax.process_index(), jax.process_count(), uneven)
-    placing = _Placing(sharding, pad_to, others)
-    return DeviceIterator(RankPlan.of(ds, share).run(), placing, prefetch)
+    loader = Loader(
+        ds,
+        sharding=sharding,
+        prefetch=prefetch,
+        drop_remainder=drop_remainder,
+        pad_to=pad_to,
+        others=others,
+        uneven=uneven,
+    )
+    return loader._begin(loader._plan)
+
+
+class Loader(EpochLoader):
+    """The batches of a dataset as `iterate` gives them, epoch after epoch.
+
+    Each complete pass leads to the next epoch, in which what is shuffled comes in another order. A pass that
+    was broken off begins again with the next `iter`, in the same order; `set_epoch` leads elsewhere. A state
+    is good for any number of processes. Behind the last batch of an epoch it is the beginning of the next.
+
+    The arguments are those of `iterate`.
+
+    Example:
+        ``while loader.epoch < 10: state = functools.reduce(step, loader, state)``
+    """
+
+    def __init__(
+        self,
+        ds: Dataset,
+        *,
+        sharding: Any = None,
+        prefetch: int = 2,
+        drop_remainder: bool = True,
+        pad_to: int | None = None,
+        others: Others = "raise",
+        uneven: Uneven = "drop",
+    ) -> None:
+        dataset_of(ds)
+        if prefetch < 0:
+            raise ValueError(f"prefetch must be 0 or more, not {prefetch}")
+        if others not in ("raise", "drop", "split"):
+            raise ValueError(f'others must be "raise", "drop" or "split", not {others!r}')
+        if drop_remainder and pad_to is None:
+            ds = ds._of(whole_batches(ds._node))
+        self._ds = ds
+        self._prefetch = prefetch
+        self._uneven: Uneven = uneven
+        self._placing = _Placing(sharding, pad_to, others)
+        self._unequal_told = False
+        super().__init__()
+
+    def _plan_of(self, epoch: int | None) -> RankPlan:
+        spec = ShardSpec(jax.process_index(), jax.process_count(), self._uneven)
+        plan = RankPlan.of(self._ds, spec, epoch)
+        if not self._unequal_told and not self._ds._node.shards:
+            self._unequal_told = warn_of_unequal_steps(plan, spec)
+        return plan
+
+    def _begin(self, plan: RankPlan) -> DeviceIterator:
+        return DeviceIterator(plan.run(), self._placing, self._prefetch)
+
+    def __len__(self) -> int:
+        return len(self._ds._of(self._plan_of(None).node))
 
 
 class DeviceIterator(Iterator[Any]):

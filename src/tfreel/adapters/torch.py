@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -12,7 +12,14 @@ import numpy.random  # noqa: F401
 
 from tfreel.adapters.needs import needs
 from tfreel.adapters.parcels import WorkerOutput, for_sending
-from tfreel.adapters.ranks import RankPlan
+from tfreel.adapters.ranks import (
+    EpochLoader,
+    Pass,
+    RankPlan,
+    check_ranks,
+    ranks_in_environment,
+    warn_of_unequal_steps,
+)
 from tfreel.adapters.tensors import Jagged, collate, to_torch
 from tfreel.dataset import Dataset as Plan
 from tfreel.dataset import DatasetIterator
@@ -20,7 +27,7 @@ from tfreel.dataset.arguments import whole
 from tfreel.dataset.dataset import dataset_of
 from tfreel.dataset.report import DatasetReport
 from tfreel.dataset.shard import ShardSpec, Uneven
-from tfreel.errors import StateError
+from tfreel.errors import StateError, TfreelWarning
 
 try:
     import torch
@@ -63,9 +70,14 @@ class Dataset(data.Dataset):
 class IterableDataset(data.IterableDataset):
     """A dataset as a stream of batches, shared out among ranks and workers: each record comes exactly once.
 
-    Where records do not come out even, some ranks get one more than others: that is ``uneven="keep"``. Ranks
-    that wait for each other need as many each: ``"drop"`` leaves out the few at the end, ``"pad"`` fills up
-    with as few from the front.
+    All ranks get as many batches: where records do not come out even, the last ones are smaller, and a few
+    records come once more where there is less than one for each rank. ``uneven="drop"`` leaves out the few at
+    the end instead, ``"pad"`` fills up with as few from the front, and with ``"keep"`` some ranks get one
+    more than others, who must not wait for them. Where nobody can tell how many there are, as behind
+    `filter`, only ``"keep"`` is possible.
+
+    A pass is always that of the epoch that `set_epoch` named, the first one before that: a second complete
+    pass through the same order is told by a warning.
 
     Batch the dataset first, and let the loader pass batches on as they are:
     ``DataLoader(IterableDataset(ds.shuffle(seed=1).batch(256)), batch_size=None)``. Ranks share the records
@@ -89,7 +101,8 @@ class IterableDataset(data.IterableDataset):
     Attributes:
         start: The state of a `Loader` behind which a run begins; None for the beginning of the epoch.
         last: The run that was begun last.
-        with_reports: Whether a `Loader` takes what it gives: then each batch comes as a `WorkerOutput`.
+        in_loader: Whether a `Loader` takes what it gives, which counts epochs: then each batch comes as a
+            `WorkerOutput`.
     """
 
     last: BatchIterator
@@ -97,37 +110,38 @@ class IterableDataset(data.IterableDataset):
     def __init__(
         self, ds: Plan, *, rank: int | None = None, world: int | None = None, uneven: Uneven = "balance"
     ) -> None:
-        if (rank is None) != (world is None):
-            raise ValueError("give both rank and world, or neither")
-        if dataset_of(ds)._node.shards and world not in (None, 1):
-            raise ValueError("the dataset has been shared out with shard(): give no rank, or do not shard it")
+        check_ranks(ds, rank, world)
         self._ds = ds
         self._rank = rank
         self._world = world
         self._uneven: Uneven = uneven
         self.start: dict[str, Any] | None = None
-        self.with_reports = False
-        # Workers that outlive an epoch must see the next one.
+        self.in_loader = False
+        # Workers that outlive an epoch must see the next one; and what one of them has seen, the next must.
         self._epoch = torch.tensor(ds._epoch).share_memory_()
+        self._completed = torch.tensor(_NONE).share_memory_()
+        self._unequal_told = False
         self.plan()  # what is wrong is better said now than in a worker
 
     def set_epoch(self, number: int) -> None:
         """Goes to another epoch: what is shuffled comes in another order. For every `iter` from now on."""
         self._epoch.fill_(whole("number", number, 0))
+        self._complete(_NONE)
 
-    def plan(self) -> RankPlan:
+    def plan(self, epoch: int | None = None) -> RankPlan:
         """What falls to this rank."""
-        rank, world = self._ranks()
-        return RankPlan.of(self._ds, ShardSpec(rank, world, self._uneven), int(self._epoch))
+        spec = ShardSpec(*self._ranks(), self._uneven)
+        plan = RankPlan.of(self._ds, spec, int(self._epoch) if epoch is None else epoch)
+        if not self._unequal_told and not self._ds._node.shards and _wait_for_each_other():
+            self._unequal_told = warn_of_unequal_steps(plan, spec)
+        return plan
 
     def _ranks(self) -> tuple[int, int]:
         if self._rank is not None and self._world is not None:
             return self._rank, self._world
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             return torch.distributed.get_rank(), torch.distributed.get_world_size()
-        if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
-            return int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-        return 0, 1
+        return ranks_in_environment()
 
     def __len__(self) -> int:
         return len(self._ds._of(self.plan().node))
@@ -138,9 +152,30 @@ class IterableDataset(data.IterableDataset):
         plan = self.plan()
         if self.start is not None:
             plan = plan.resumed(self.start)
-        kind = WorkerOutputIterator if self.with_reports else BatchIterator
-        self.last = kind(plan.run(worker, workers), workers, to_torch if info is None else for_sending)
+        at_end = None
+        if not self.in_loader and worker == 0:  # the first of its workers speaks for all
+            self._warn_of_same_pass(plan)
+            at_end = partial(self._complete, plan.epoch)
+        kind = WorkerOutputIterator if self.in_loader else BatchIterator
+        convert = to_torch if info is None else for_sending
+        self.last = kind(plan.run(worker, workers), workers, convert, at_end)
         return self.last
+
+    def _complete(self, epoch: int) -> None:
+        """Takes down which epoch was gone through last, until a warning was given."""
+        if self._completed != _TOLD:
+            self._completed.fill_(epoch)
+
+    def _warn_of_same_pass(self, plan: RankPlan) -> None:
+        if self._completed != plan.epoch or not plan.node.reshuffles:
+            return
+        self._completed.fill_(_TOLD)
+        warnings.warn(
+            f"epoch {plan.epoch} was gone through, and begins once more in the same order: call"
+            " set_epoch(number) before each epoch, or take tfreel.adapters.torch.Loader, which counts them",
+            TfreelWarning,
+            stacklevel=3,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         rank, world = self._ranks()  # another process may not know them
@@ -149,10 +184,21 @@ class IterableDataset(data.IterableDataset):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__ = {**state, "_epoch": state["_epoch"].share_memory_()}
+        shared = {name: state[name].share_memory_() for name in ("_epoch", "_completed")}
+        self.__dict__ = {**state, **shared}
 
     def __repr__(self) -> str:
         return f"<{__name__}.IterableDataset of {self._ds._of(self.plan().node)!r}>"
+
+
+_NONE, _TOLD = -1, -2  # no epoch was gone through; the warning was given
+
+
+def _wait_for_each_other() -> bool:
+    """Whether this process trains with others."""
+    if data.get_worker_info() is not None or not torch.distributed.is_available():
+        return False
+    return torch.distributed.is_initialized() and int(torch.distributed.get_world_size()) > 1
 
 
 class BatchIterator(Iterator[Any]):
@@ -161,13 +207,25 @@ class BatchIterator(Iterator[Any]):
     Its states are what torchdata's StatefulDataLoader saves and loads.
     """
 
-    def __init__(self, steps: DatasetIterator, workers: int, convert: Callable[[Any], Any]) -> None:
+    def __init__(
+        self,
+        steps: DatasetIterator,
+        workers: int,
+        convert: Callable[[Any], Any],
+        at_end: Callable[[], None] | None = None,
+    ) -> None:
         self.steps = steps
         self._workers = workers
         self._convert = convert
+        self._at_end = at_end
 
     def __next__(self) -> Any:
-        return self._convert(next(self.steps))
+        try:
+            return self._convert(next(self.steps))
+        except StopIteration:
+            if self._at_end is not None:
+                self._at_end()
+            raise
 
     def state_dict(self) -> dict[str, Any]:
         """Where it stands, as a small dict that JSON can hold."""
@@ -201,14 +259,19 @@ class WorkerOutputIterator(BatchIterator):
         return WorkerOutput(batches, self.steps.report.increment().portable())
 
 
-class Loader:
-    """A DataLoader of batches whose states are good for any number of workers and ranks.
+class Loader(EpochLoader):
+    """A DataLoader of batches that counts epochs. Its states are good for any number of workers and ranks.
 
-    Ranks and workers share a dataset as they do in an `IterableDataset`; where records do not come out even,
-    some ranks get one more than others, unless `uneven` says otherwise.
+    Ranks and workers share a dataset as they do in an `IterableDataset`: all ranks get as many batches,
+    unless `uneven` says otherwise.
+
+    Each complete pass leads to the next epoch, in which what is shuffled comes in another order. A pass that
+    was broken off begins again with the next `iter`, in the same order; `set_epoch` leads elsewhere.
 
     A state is small and JSON, the same as that of a `DatasetIterator`. What was handed out counts, not what
-    workers have made ahead; and the state of one rank is good for all of them.
+    workers have made ahead; and the state of one rank is good for all of them. Behind the last batch of an
+    epoch it is the beginning of the next one. With workers, a plan that has lost its positions has states
+    only between epochs.
 
     Args:
         ds: What to read, in batches.
@@ -237,86 +300,86 @@ class Loader:
         if ours := _OURS.intersection(options):
             raise TypeError(f"{min(ours)} is decided by the dataset: ds.shuffle(seed=…).batch(…)")
         self.dataset = IterableDataset(ds, rank=rank, world=world, uneven=uneven)
-        self.dataset.with_reports = True
+        self.dataset.in_loader = True
         self.num_workers = num_workers
         convert = partial(_converted, options.get("collate_fn"))
         self._options = {"num_workers": num_workers, **options, "collate_fn": convert}
         self._loader: Any = None
-        self._begin()
+        super().__init__()
+        self._begin_report(self._plan)
 
-    def _begin(self, state: dict[str, Any] | None = None) -> None:
-        plan = self.dataset.plan()
-        self._plan = plan if state is None else plan.resumed(state)
-        self._state = state
-        self._handed_out = 0
-        self._begun = False
+    def _plan_of(self, epoch: int | None) -> RankPlan:
+        return self.dataset.plan(epoch)
+
+    def _begin(self, plan: RankPlan) -> Pass:
+        start = None if plan.start is None else plan.state_dict(0)
+        self.dataset.set_epoch(plan.epoch)
+        if self._loader is None or self.dataset.start != start:
+            self.dataset.start = start  # workers that live on have begun elsewhere: here are new ones
+            self._loader = data.DataLoader(self.dataset, batch_size=None, **self._options)
+        self._begin_report(plan)
+        return _LoaderPass(plan, self._loader, self.report)
+
+    def _begin_report(self, plan: RankPlan) -> None:
         self.report = DatasetReport()
         self.report.damage(plan.node.faults())
 
-    @property
-    def epoch(self) -> int:
-        """The epoch that it is in."""
-        return self._plan.epoch
-
-    def set_epoch(self, number: int) -> None:
-        """Goes to the beginning of another epoch. In the one it is in it stays where it is."""
-        if number != self.epoch:
-            self.dataset.set_epoch(number)
-            self._begin()
-
-    def state_dict(self) -> dict[str, Any]:
-        """Where it stands, as a small dict that JSON can hold.
-
-        Raises:
-            TypeError: There are workers, and a stage of the dataset has taken its positions away.
-        """
-        self._require_positions()
-        if self._handed_out and self._plan.node.unindexable_reason is not None:
-            return self.dataset.last.steps.state_dict()
-        return self._plan.state_dict(self._handed_out)
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes to where `state` was saved, with the next `iter`.
-
-        Raises:
-            StateError: It is damaged, or of another plan or other data.
-            TypeError: There are workers, and a stage of the dataset has taken its positions away.
-        """
-        self._require_positions()
-        self._begin(state)
-        self.dataset.set_epoch(self.epoch)
-
-    def _require_positions(self) -> None:
-        lost_by = self._plan.node.unindexable_reason
-        if self.num_workers and lost_by is not None:
-            raise TypeError(
-                f"with workers a state needs positions, which {lost_by} took away; use num_workers=0, or"
-                " torchdata's StatefulDataLoader with IterableDataset"
-            )
+    def _resumed(self, state: dict[str, Any]) -> RankPlan:
+        plan = super()._resumed(state)
+        if plan.start is not None:
+            _require_positions(plan, self.num_workers)
+        return plan
 
     def __len__(self) -> int:
         return len(self.dataset)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_loader": None, "report": self.report.portable()}  # without workers
+        state = super().__getstate__()
+        return {**state, "_loader": None, "report": self.report.portable()}  # workers do not travel
 
-    def __iter__(self) -> Iterator[Any]:
-        self._begin(None if self._begun else self._state)  # a state is gone on from once
-        self._begun = True
-        return self._batches()
 
-    def _batches(self) -> Iterator[Any]:
-        if self._loader is None or self.dataset.start is not self._state:
-            self.dataset.start = self._state  # workers that live on have begun elsewhere: here are new ones
-            self._loader = data.DataLoader(self.dataset, batch_size=None, **self._options)
-        report = self.report
-        for batches, increment in self._loader:
-            report.add(increment)
-            for batch in batches:
-                self._handed_out += 1
-                yield batch
-        if self.num_workers and self._plan.node.unindexable_reason is None:
-            report.repeated = self._plan.node.padding  # of which no worker alone can tell
+class _LoaderPass(Iterator[Any]):
+    """What a DataLoader hands out in one pass, counted."""
+
+    def __init__(self, plan: RankPlan, loader: Any, report: DatasetReport) -> None:
+        self._plan = plan
+        self._loader = loader
+        self._report = report
+        self._outputs: Iterator[WorkerOutput] | None = None
+        self._count = 0
+
+    def __next__(self) -> Any:
+        if self._outputs is None:
+            self._outputs = iter(self._loader)
+        for output in self._outputs:
+            self._report.add(output.report)
+            for batch in output.batches:
+                self._count += 1
+                return batch
+        if self._loader.num_workers and self._plan.node.unindexable_reason is None:
+            self._report.repeated = self._plan.node.padding  # of which no worker alone can tell
+        raise StopIteration
+
+    def state_dict(self) -> dict[str, Any]:
+        if not self._count or self._plan.node.unindexable_reason is None:
+            return self._plan.state_dict(self._count)
+        _require_positions(self._plan, self._loader.num_workers)
+        run: BatchIterator = self._loader.dataset.last
+        return run.steps.state_dict()
+
+
+def _require_positions(plan: RankPlan, workers: int) -> None:
+    """Checks that a state within an epoch can be had.
+
+    Raises:
+        TypeError: There are workers, and a stage has taken positions away.
+    """
+    reason = plan.node.unindexable_reason
+    if workers and reason is not None:
+        raise TypeError(
+            f"with workers a state within an epoch needs positions, which {reason} took away; use"
+            " num_workers=0, or torchdata's StatefulDataLoader with IterableDataset"
+        )
 
 
 # What a DataLoader would take, and what the dataset decides.

@@ -174,6 +174,7 @@ class Cache(UnaryNode):
 
     store: Store = field(compare=False)
     verb = "cache()"
+    reshuffles = False
 
     @property
     def element_features(self) -> Features | Bytes | None:

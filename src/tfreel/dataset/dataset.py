@@ -29,7 +29,7 @@ from tfreel.dataset.collate import Pad, gather, rows_of
 from tfreel.dataset.concat import concatenated
 from tfreel.dataset.example_source import ExampleSource
 from tfreel.dataset.group_by import groups_of, numbers_of, rows_with
-from tfreel.dataset.iterator import DatasetIterator
+from tfreel.dataset.iterator import DatasetIterator, Epochs
 from tfreel.dataset.map import Map
 from tfreel.dataset.mix import mixed_nodes
 from tfreel.dataset.node import Node, Reorder, reordered
@@ -406,11 +406,29 @@ class Dataset:
     def epoch(self, number: int) -> Self:
         """The same in another epoch: what is shuffled comes in another order.
 
-        For loops over epochs; `repeat` has them all in one.
+        A dataset is a plan: each `iter` of it is the same pass, that of this epoch. `epochs` is the loop over
+        them, and `repeat` has them all in one.
         """
         dataset = self._of(self._node)
         dataset._epoch = whole("number", number, 0)
         return dataset
+
+    def epochs(self, count: int | None = None) -> Epochs:
+        """The loop over epochs: pairs of a number and a run through that epoch, in an order of its own.
+
+        Args:
+            count: How many there are, from the dataset's own on, which is 0 unless `epoch` says otherwise;
+                without end if not given.
+
+        Example:
+            >>> tfreel.save("numbers.tfrecord", {"x": range(6)})
+            >>> plan = tfreel.Dataset("numbers.tfrecord").shuffle(seed=1).batch(4)
+            >>> for epoch, batches in plan.epochs(2):
+            ...     print(epoch, [batch["x"].tolist() for batch in batches])
+            0 [[5, 2, 4, 3], [0, 1]]
+            1 [[4, 0, 3, 2], [1, 5]]
+        """
+        return Epochs(self._node, self._epoch, whole_or_none("count", count, 0))
 
     def concat(self, *others: Dataset) -> Self:
         """This dataset, then the others."""

@@ -221,6 +221,11 @@ class Node(ABC):
         """Whether to begin in the middle costs more than to go on from an element before."""
         return any(child.restarts_dearly for child in self.children)
 
+    @property
+    def reshuffles(self) -> bool:
+        """Whether its elements come in another order in each epoch; what functions draw is not looked at."""
+        return any(child.reshuffles for child in self.children)
+
     # Elements by position.
 
     def get(self, positions: Positions, epoch: int) -> list[Any]:
@@ -553,6 +558,10 @@ class View(Node):
     @property
     def padding(self) -> int:
         return self.below.padding + self.order.padding
+
+    @property
+    def reshuffles(self) -> bool:
+        return self.order.reshuffles or (self.below.reshuffles and not self.still)
 
     def push_order(self, reorder: Reorder, stage: Stage, *, still: bool) -> Node:
         order = reorder(self.order)

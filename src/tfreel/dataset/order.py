@@ -126,6 +126,11 @@ class Order(ABC):
         """Whether everything stays where it is."""
         return False
 
+    @property
+    def reshuffles(self) -> bool:
+        """Whether it is another one in each epoch."""
+        return any(child.reshuffles for child in self.children)
+
     def taken(self, counts: Counts) -> Any:
         """What the ranks of a world have taken together, as JSON that holds for any number of ranks.
 
@@ -294,6 +299,7 @@ class Frozen(UnaryOrder):
     """The order below as it is in the first epoch, in all of them: what is split stays on its side."""
 
     verb: ClassVar[str] = "split() or sample()"
+    reshuffles = False
 
     def at(self, positions: Positions, epoch: int) -> Positions:  # noqa: ARG002
         return self.below.at(positions, 0)

@@ -104,6 +104,10 @@ class Rows(Node):
         return self.order.batching(size)
 
     @property
+    def reshuffles(self) -> bool:
+        return self.order.reshuffles
+
+    @property
     def shards(self) -> tuple[Rank, ...]:
         return self.order.shards
 

@@ -26,6 +26,7 @@ class WeightedOrder(UnaryOrder):
     draws: int
     ends: npt.NDArray[np.float64] = field(compare=False)  # running sums of the weights
     verb: ClassVar[str] = "sample()"
+    reshuffles = True
 
     @classmethod
     def of(cls, below: Order, weights: npt.ArrayLike, seed: int, size: int | None = None) -> WeightedOrder:

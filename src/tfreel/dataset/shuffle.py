@@ -37,6 +37,10 @@ class Shuffled(Permutation):
 
     fixed: bool = False
 
+    @property
+    def reshuffles(self) -> bool:
+        return not self.fixed or self.below.reshuffles
+
     def nearby(self) -> int:
         return 1
 
@@ -54,6 +58,7 @@ class Windowed(Permutation):
     """
 
     window: int
+    reshuffles = True
 
     def nearby(self) -> int:
         return self.window
@@ -95,6 +100,7 @@ class Laned(Permutation):
 
     window: int
     lanes: int
+    reshuffles = True
 
     def nearby(self) -> int:
         return self.window * self.lanes  # one window of each

@@ -43,6 +43,7 @@ class BufferShuffle(UnaryNode):
     shards_below = True
     keeps_count = True
     restarts_dearly = True
+    reshuffles = True
 
     @property
     def unindexable_reason(self) -> str:
