@@ -105,12 +105,13 @@ system: ## install the Debian packages that `make fuzz`, the tests of Spark and 
 	@$(FONT_PROBE) && echo "a Chinese font is there"
 	@$(JAVA_PROBE) && echo "Java is there"
 
-fuzz: $(VENV)/check ## let clang's fuzzer at the core, new inputs at the doors of Python and at every law; FUZZ_SECONDS=60 for each target
+fuzz: $(VENV)/check ## let clang's fuzzer at the core, new inputs at the doors of Python, new pipelines and new cases at every law; FUZZ_SECONDS=60 for each target
 	@$(FUZZ_PROBE) || (echo "the fuzzers need clang: make system, or apt-get install clang libclang-rt-dev" && exit 1)
 	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ -DTFREEL_FUZZ=ON -DTFREEL_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/fuzz.log 2>&1 || (cat build/fuzz.log; exit 1)
 	$(BIN)/cmake --build build/fuzz
 	for name in $(FUZZ_TARGETS); do mkdir -p build/fuzz/corpus/$$name; build/fuzz/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name core/fuzz/seeds/$$name || exit 1; done
 	[ $(DOOR_SECONDS) = 0 ] || FUZZ_SECONDS=$(DOOR_SECONDS) $(BIN)/python -m pytest -q --timeout 3600 tests/doors
+	[ $(DOOR_SECONDS) = 0 ] || (cd tests && $(CURDIR)/$(BIN)/python -m properties.search --seconds $(FUZZ_SECONDS))
 	[ $(DOOR_SECONDS) = 0 ] || $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile new tests --ignore tests/integrations
 
 format: $(VENV)/check ## put all code into shape

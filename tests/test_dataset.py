@@ -299,10 +299,10 @@ def test_a_plan_of_several_tells_which_stage_is_of_which(ds: Dataset) -> None:
     assert repr(parts[0].concat(parts[1])) == (
         "<tfreel.Dataset: 1: 103 records of 3 files, with c, n, t, x, as found in a sample\n"
         "       in batches of 2\n"
-        "       part 1 of 2: 0.5 of all\n"
+        "       part 1 of 2: 0.5 of all, shuffled with seed 1\n"
         "    2: 103 records of 3 files, with c, n, t, x, as found in a sample\n"
         "       in batches of 2\n"
-        "       part 2 of 2: 0.5 of all\n"
+        "       part 2 of 2: 0.5 of all, shuffled with seed 1\n"
         "  2 datasets, one after the other>"
     )
 

@@ -324,6 +324,9 @@ def moves(plan: Plan, bench: Bench) -> bool:
     """
     facts = plan.facts
     rng = bench.rng
+    for each in plan.all():
+        if len({part.facts.shards for part in each.below}) > 1:
+            raise ImpossibleError("what is not shared out has no places that models could tell")
     world, epoch = rng.choice([1, 2, 3, 4]), rng.randrange(2)
     limit = ENDLESS if facts.endless else None
     here = At(epoch=epoch, world=world)
@@ -363,7 +366,7 @@ def moves(plan: Plan, bench: Bench) -> bool:
             else:
                 # What a world has dropped of a round or a part that is over need not come again.
                 dropped = frozenset() if facts.endless else _dropped(plan, here, gone)
-                for lost in (frozenset(), dropped, _but_last(dropped)):
+                for lost in _some_parts(dropped):
                     expected = plan.values(At(epoch, rank, other, gone | lost), limit)
                     if rest == expected:
                         break
@@ -384,20 +387,22 @@ def _gone(plan: Plan, here: At, world: int, given: int) -> frozenset[Place]:
 
 
 def _dropped(plan: Plan, here: At, gone: frozenset[Place]) -> frozenset[Place]:
-    """What uneven="drop" left out of parts that have come to their end."""
+    """What ranks and batches left out of parts that have come to their end."""
     assert here.world is not None
     kept: Counter[tuple[tuple[int, ...], int]] = Counter()
-    everything = _gone(plan.with_uneven("keep"), here, here.world, 1 << 20)
+    everything = _gone(plan.without_drops(), here, here.world, 1 << 20)
     left_in = _gone(plan, here, here.world, 1 << 20)
     for place in left_in - gone:
         kept[place[:2]] += 1
     return frozenset(place for place in everything - left_in if not kept[place[:2]])
 
 
-def _but_last(dropped: frozenset[Place]) -> frozenset[Place]:
-    """Without what was dropped of the part where a run has come to its end."""
-    last = max((place.epoch, place.shard) for place in dropped) if dropped else None
-    return frozenset(place for place in dropped if (place.epoch, place.shard) != last)
+def _some_parts(dropped: frozenset[Place]) -> Iterator[frozenset[Place]]:
+    """What was dropped of none of the rounds and parts, of some, of all."""
+    parts = sorted({place[:2] for place in dropped})[:8]
+    for bits in range(1 << len(parts)):
+        chosen = {part for i, part in enumerate(parts) if bits >> i & 1}
+        yield frozenset(place for place in dropped if place[:2] in chosen)
 
 
 def _must_be_exact(plan: Plan) -> bool:

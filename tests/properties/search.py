@@ -50,6 +50,10 @@ class Search:
                 return False
         raise AssertionError
 
+    def breaks(self, plan: Plan, seed: int) -> bool:
+        """Whether a plan breaks a law."""
+        return self._try(plan, [law for law, _ in LAWS], seed) is not None
+
     def failure(self, seed: int, number: int) -> str | None:
         """What is wrong with a plan, with the smallest like it as a program; None if nothing is."""
         count("generated pipelines")

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from properties import verbs
 from properties.search import Search
+from properties.verbs import Plan
 from tfreel.dataset import batch, cache, concat, mix, node, repeat, rows, shard, shuffle_buffer, stream, take
 from tfreel.dataset import map as mapping
 from tfreel.dataset.state import parts_of
@@ -142,8 +144,16 @@ def rows_of_ranks_are_shared_anew(patch: Patch) -> None:
     patch.setattr("tfreel.dataset.to_arrow.BatchRows", batched)
 
 
-# What was wrong, and the verbs without which it cannot be seen.
-DEFECTS: dict[str, tuple[Callable[[Patch], None], set[str]]] = {
+SHUFFLED = Plan(verbs.Shuffle(), (("seed", 2),), (Plan(verbs.SOURCE, ("several", "rows")),))
+# By chance it takes thousands: of one element, another one in each round, some are kept.
+EMPTY_ROUNDS = Plan(
+    verbs.Repeat(),
+    (3,),
+    (Plan(verbs.Filter(), ("keep_few",), (Plan(verbs.Take(), (1,), (SHUFFLED,)),)),),
+)
+
+# What was wrong, and the verbs without which it cannot be seen, or a plan in which it can.
+DEFECTS: dict[str, tuple[Callable[[Patch], None], set[str] | Plan]] = {
     "batches behind concat": (no_batches_behind(concat.Concat), {"concat", "batch"}),
     "batches behind mix": (no_batches_behind(mix.Mix), {"mix", "batch"}),
     "a state of another rank": (served_as_it_is, {"shard"}),
@@ -152,7 +162,7 @@ DEFECTS: dict[str, tuple[Callable[[Patch], None], set[str]]] = {
     "a state of another rank's buffer": (passed_below(shuffle_buffer.BufferShuffle), {"shard", "shuffle"}),
     "a state of another rank behind map": (passed_below(mapping.Map), {"shard", "map"}),
     "a state of another rank behind take": (passed_below(take.Limit), {"shard", "take", "filter"}),
-    "repeat of an empty round": (ends_at_an_empty_round, {"repeat", "filter", "take"}),
+    "repeat of an empty round": (ends_at_an_empty_round, EMPTY_ROUNDS),
     "repeat and concat of ranks that are uneven": (all_ranks_end_alike, {"shard", "repeat"}),
     "the end of a stream that ranks share": (the_end_of_a_stream_is_even, {"shard"}),
     "steps of ranks that are uneven": (ranks_keep_what_is_over, {"shard", "batch"}),
@@ -175,6 +185,9 @@ def search(tmp_path_factory: pytest.TempPathFactory) -> Search:
 
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_that_was_is_found(search: Search, defect: str, monkeypatch: Patch) -> None:
-    put_back, verbs = DEFECTS[defect]
+    put_back, where = DEFECTS[defect]
     put_back(monkeypatch)
-    assert search.finds(SEED, verbs, MOST_PLANS), "nothing was found"
+    if isinstance(where, Plan):
+        assert search.breaks(where, SEED)
+    else:
+        assert search.finds(SEED, where, MOST_PLANS), "nothing was found"

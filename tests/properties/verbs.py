@@ -86,6 +86,7 @@ class Facts:
         shards: How many shard() lie in each other.
         ordered: Whether its order is known.
         refused: Whether it must be refused when it is built.
+        sure: Whether it has no positions for sure, if it has none.
     """
 
     kind: Kind
@@ -95,6 +96,7 @@ class Facts:
     shards: int = 0
     ordered: bool = True
     refused: bool = False
+    sure: bool = True
 
     @property
     def featured(self) -> bool:
@@ -138,10 +140,14 @@ class Plan:
         """The same in Python."""
         return self.verb.code(self)
 
-    def with_uneven(self, uneven: str) -> Plan:
-        """The same with other shards."""
-        below = tuple(each.with_uneven(uneven) for each in self.below)
-        args = (*self.args[:2], uneven) if isinstance(self.verb, Shard) else self.args
+    def without_drops(self) -> Plan:
+        """The same, but that ranks and batches leave nothing out."""
+        below = tuple(each.without_drops() for each in self.below)
+        args = self.args
+        if isinstance(self.verb, Shard):
+            args = (*args[:2], "keep")
+        elif isinstance(self.verb, Batch):
+            args = (args[0], False, args[2])
         return replace(self, args=args, below=below)
 
     def all(self) -> Iterator[Plan]:
@@ -239,7 +245,7 @@ def rearranged(below: Facts) -> Facts:
 
 def positions(below: Facts) -> Facts:
     """Of verbs that need positions and an end."""
-    need(not below.endless)
+    need(not below.endless and (below.positions or below.sure))
     return rearranged(replace(below, refused=not below.positions))
 
 
@@ -577,6 +583,7 @@ class Shard(Verb):
 
     def facts(self, plan: Plan, below: Facts) -> Facts:
         need(below.ordered and plan.args[0] < plan.args[1])
+        need(below.positions or below.sure)
         refused = not below.positions and plan.args[2] in (None, "balance") and plan.args[1] > 1
         return rearranged(replace(below, refused=refused, shards=below.shards + 1))
 
@@ -716,7 +723,13 @@ class Unbatch(Verb):
     def facts(self, plan: Plan, below: Facts) -> Facts:
         need(isinstance(below.kind, tuple) and below.kind[0] == "batch")
         need(below.shards == 0 or not below.records, "the next batch decides what a rank has")
-        return replace(below, kind=below.kind[1], positions=below.records, records=below.records)
+        return replace(
+            below,
+            kind=below.kind[1],
+            positions=below.records,
+            records=below.records,
+            sure=below.sure and not below.positions,  # they may be the batches of records in a row
+        )
 
     def apply(self, ds: tfreel.Dataset, plan: Plan, env: Env) -> tfreel.Dataset:
         return ds.unbatch()
@@ -927,6 +940,7 @@ class Concat(Verb):
             endless=any(each.endless for each in parts),
             shards=max(each.shards for each in parts),
             refused=refused,
+            sure=all(each.sure for each in parts),
         )
 
     def build(self, plan: Plan, env: Env) -> tfreel.Dataset:
@@ -1000,6 +1014,7 @@ class Zip(Verb):
             positions=all(each.positions for each in parts),
             endless=all(each.endless for each in parts),
             shards=max(each.shards for each in parts),
+            sure=all(each.sure for each in parts),
         )
 
     def build(self, plan: Plan, env: Env) -> tfreel.Dataset:

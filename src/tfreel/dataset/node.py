@@ -324,9 +324,16 @@ class Node(ABC):
         """Whether all ranks had as many elements in a run that ended behind this state."""
         if not self.shards:
             return True
-        if self.unindexable_reason is None:
-            return len({self.at_rank(rank, self.shards[0][1]).size for rank in range(self.shards[0][1])}) == 1
-        return self._ends_even(state)
+        if self.unindexable_reason is not None:
+            return self._ends_even(state)
+        world = self.shards[0][1]
+        try:
+            self.taken(np.zeros(world, np.int64))
+        except (
+            StateError
+        ):  # what ranks share has gone through something else: nobody knows how many others had
+            return False
+        return len({self.at_rank(rank, world).size for rank in range(world)}) == 1
 
     def _ends_even(self, state: Any) -> bool:  # noqa: ARG002
         return False

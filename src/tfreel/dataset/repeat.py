@@ -99,8 +99,13 @@ class Rounds(NamedTuple):
 
 
 def taken_rounds(below: _Part, begun: Sequence[tuple[int, _Part]], first: int, counts: Counts) -> list[Any]:
-    """What ranks have taken of rounds: those they have left something of, and the number of the next one."""
+    """What ranks have taken of rounds: those they have left something of, and the number of the next one.
+
+    Raises:
+        StateError: Ranks do not share the elements of a round, also if all rounds are over.
+    """
     world = len(counts)
+    below.taken(np.zeros_like(counts))
     sizes = [rank_sizes(part, world) for _, part in begun]
     each = rank_sizes(below, world)
     ranks = [
