@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import operator
 import os
@@ -13,6 +14,7 @@ import threading
 import tracemalloc
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ import tfreel
 from tfreel.index import seek
 from tfreel.index.access import Records, joined
 from tfreel.index.sidecar import INDEX_SUFFIX
+from tfreel.storage.files import LocalFile
 from tfreel.threads import thread_count
 
 from corpus import CODECS, RECORDS, SUFFIXES, compress, frames, offsets, write_file
@@ -747,6 +750,43 @@ def test_a_dropped_file_that_a_thread_of_rapidgzip_collects_holds_nobody_up(tmp_
     script = [sys.executable, "-c", COLLECTING, str(path)]
     done = subprocess.run(script, capture_output=True, check=True, timeout=30, text=True)
     assert done.stdout == "101600\n"
+
+
+def test_what_rapidgzip_calls_never_fails_or_it_would_end_the_process(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "a.tfrecord", [bytes(1000)])
+    file = LocalFile(str(path))
+    steady = seek._Steady(file)
+    whole = bytearray(file.size)
+    assert steady.readinto(whole) == file.size
+    assert bytes(whole) == path.read_bytes()
+    file.read = Mock(side_effect=OSError(errno.EIO, "the disk"))
+    assert steady.seek(-10, os.SEEK_END) == steady.tell() == file.size - 10
+    assert steady.readinto(whole) == 10
+    assert whole[:10] == bytes(10)
+    assert isinstance(steady.failure, OSError)
+    for _ in range(2):
+        steady.close()
+        assert steady.seek(5) == steady.tell() == 5
+        assert steady.readinto(bytearray(5)) == 5
+
+
+def test_a_disk_that_fails_under_rapidgzip_is_an_oserror_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rapidgzip")
+    path = write_file(tmp_path / "a.tfrecord.gz", [os.urandom(1000) for _ in range(9000)], "gzip")
+    expected = list(tfreel.read(path))
+    records = tfreel.open(path)
+    whole = LocalFile.read
+
+    def fails(self: LocalFile, size: int, offset: int) -> bytes:
+        raise OSError(errno.EIO, "the disk", self.path)
+
+    monkeypatch.setattr(LocalFile, "read", fails)
+    with pytest.raises(OSError, match="the disk"):
+        records[8000]
+    monkeypatch.setattr(LocalFile, "read", whole)
+    assert [records[i] for i in (8999, 8000, 0)] == [expected[i] for i in (8999, 8000, 0)]
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])

@@ -12,8 +12,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
-import numpy as np
-
 import tfreel
 from properties.sources import COLUMNS, Sources
 from properties.verbs import (
@@ -22,7 +20,6 @@ from properties.verbs import (
     Concat,
     Env,
     ImpossibleError,
-    Kind,
     Map,
     Mix,
     Place,
@@ -34,6 +31,8 @@ from properties.verbs import (
     Source,
     Zip,
     places,
+    plain,
+    rows_in,
 )
 from tfreel.adapters.ranks import RankPlan
 from tfreel.dataset.shard import ShardSpec
@@ -43,42 +42,6 @@ from counting import count
 ENDLESS = 24  # elements of a plan without an end that are looked at
 SOME = 5  # states of a plan that are tried
 REFUSALS = (TypeError, ValueError)
-
-
-def plain(element: Any, kind: Kind) -> Any:
-    """An element as models have it."""
-    if kind == "int":
-        assert int(element) == element
-        return int(element)
-    if kind == "bytes":
-        assert isinstance(element, bytes)
-        return element
-    if kind in ("row", "narrow"):
-        return tuple(sorted((name, _value(element[name])) for name in element))
-    if kind[0] == "tuple":
-        assert isinstance(element, tuple)
-        return ("tuple", *(plain(each, inner) for each, inner in zip(element, kind[1:], strict=True)))
-    return "batch", tuple(_rows(element, kind[1]))
-
-
-def _rows(batch: Any, kind: Kind) -> Iterator[Any]:
-    """The rows of a batch, which are columns if they have parts."""
-    if kind == "int":
-        return iter(batch.tolist())
-    if kind == "bytes":
-        return iter([bytes(each) for each in batch])
-    if isinstance(kind, tuple):
-        columns = [_rows(member, inner) for member, inner in zip(batch, kind[1:], strict=True)]
-        return (("tuple", *members) for members in zip(*columns, strict=True))
-    columns = [[(name, _value(each)) for each in batch[name]] for name in sorted(batch)]
-    return (tuple(members) for members in zip(*columns, strict=True))
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return value
-    array = np.asarray(value)
-    return tuple(array.tolist()) if array.ndim else array.item()
 
 
 @dataclass
@@ -284,7 +247,7 @@ def writes(plan: Plan, bench: Bench) -> None:
     if not expected:
         return
     ds = built(plan, bench)
-    same(list(_rows(ds.load(), rows)), expected, "what is loaded")
+    same(list(rows_in(ds.load(), rows)), expected, "what is loaded")
     path = bench.folder / "saved.tfrecord"
     tfreel.save(path, ds, mode="w")
     names = sorted(dict(expected[0]))
@@ -308,7 +271,7 @@ def writes(plan: Plan, bench: Bench) -> None:
         ):  # of rows filled up to other lengths
             raise
     else:
-        same(list(_rows(batch, rows)), expected, "what Arrow has")
+        same(list(rows_in(batch, rows)), expected, "what Arrow has")
 
 
 # Ranks ------------------------------------------------------------------------------------------------------
@@ -409,11 +372,7 @@ def _must_be_exact(plan: Plan) -> bool:
     """Whether it is made of nothing but what states of ranks must always be good for."""
     verbs = [each.verb for each in _from_shards_on(plan)]
     ordered = plan.facts.ordered and all(each.facts.ordered for each in plan.all())
-    return (
-        ordered
-        and all(isinstance(verb, _EXACT) and verb.name != "cache" for verb in verbs)
-        and _is_plain(plan)
-    )
+    return ordered and all(type(verb) in _EXACT for verb in verbs) and _is_plain(plan)
 
 
 def _from_shards_on(plan: Plan) -> Iterator[Plan]:
@@ -456,6 +415,8 @@ LAWS: list[tuple[Law, float]] = [
 def try_plan(plan: Plan, bench: Bench, laws: Sequence[Law]) -> str | None:
     """What is wrong with a plan; None if nothing is."""
     try:
+        for each in plan.all():
+            each.values(limit=1)  # or there is nothing to draw from, say, in a part that never has its turn
         if not is_refused(plan, bench):
             for law in laws:
                 law(plan, bench)

@@ -35,7 +35,7 @@ class Search:
         self.folder = folder
         self.shared = 0
         self.refused = 0
-        ORACLE.open(folder)
+        ORACLE.open(self.sources)
 
     def finds(self, seed: int, verbs: set[str], most: int) -> bool:
         """Whether a plan among so many, which have these verbs in them, breaks a law."""

@@ -21,7 +21,6 @@ from tfreel.dataset.mix import MixDeal
 from tfreel.dataset.order import drawn, mixed, round_epoch
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from random import Random
 
 Kind: TypeAlias = Any  # "row", "narrow", "bytes", "int", ("tuple", kind, …) or ("batch", kind)
@@ -768,6 +767,18 @@ def shifted(value: Any, kind: Kind) -> Any:
     return ("tuple", *(shifted(each, inner) for each, inner in zip(value[1:], kind[1:], strict=True)))
 
 
+def fails(number: int) -> bool:
+    """Whether `shift_some` fails on a record."""
+    return number % 5 == 3
+
+
+def shift_some(element: Any) -> Any:
+    """The same as `shift`, which fails on some records, and on batches that hold one."""
+    if np.any(fails(np.asarray(element["n"]))):
+        raise ValueError("not this one")
+    return shift(element)
+
+
 class Map(Verb):
     """Workers, processes, batched, ordered."""
 
@@ -791,7 +802,11 @@ class Map(Verb):
         workers, processes, batched, ordered = plan.args
         if env.flipped and ordered and not processes:
             workers = 2 - workers
-        return ds.map(shift, workers=workers, processes=processes, batched=batched, ordered=ordered)
+        options = {"workers": workers, "processes": processes, "batched": batched, "ordered": ordered}
+        return self.through(ds, options)
+
+    def through(self, ds: tfreel.Dataset, options: dict[str, Any]) -> tfreel.Dataset:
+        return ds.map(shift, **options)
 
     def model(self, plan: Plan, at: At) -> Iterator[Element]:
         kind = plan.below[0].facts.kind
@@ -806,6 +821,80 @@ class Map(Verb):
             + ("" if batched else ", batched=False")
             + ("" if ordered else ", ordered=False")
         )
+
+
+class MapSkip(Map):
+    """The same, leaving out the records on which the function fails; of a batch the rows."""
+
+    weight = 2
+    passes_batch = False
+
+    def facts(self, plan: Plan, below: Facts) -> Facts:
+        kind = below.kind[1] if below.kind[0] == "batch" else below.kind
+        need(kind in ("row", "narrow") and not below.endless)
+        return replace(super().facts(plan, below), positions=False)
+
+    def through(self, ds: tfreel.Dataset, options: dict[str, Any]) -> tfreel.Dataset:
+        return ds.map(shift_some, on_error="skip", **options)
+
+    def model(self, plan: Plan, at: At) -> Iterator[Element]:
+        kind = plan.below[0].facts.kind
+        for value, source in below_of(plan, at):
+            if kind[0] != "batch":
+                left = [] if fails(key_in_model(value, kind)) else [Element(value, source)]
+            else:
+                sources = source if source and not isinstance(source, Place) else [source] * len(value[1])
+                rows = [
+                    Element(*row)
+                    for row in zip(value[1], sources, strict=True)
+                    if not fails(key_in_model(row[0], kind[1]))
+                ]
+                whole = "batch", tuple(row.value for row in rows)
+                left = [Element(whole, tuple(row.source for row in rows))] if rows else []
+            yield from (each._replace(value=shifted(each.value, kind)) for each in left)
+
+    def words(self, plan: Plan) -> str:
+        return super().words(plan).replace("shift", "shift_some", 1) + ', on_error="skip"'
+
+
+class MapReplace(MapSkip):
+    """The same, with others in their place. Which ones, a plan without anything above it says."""
+
+    passes_batch = True
+
+    def facts(self, plan: Plan, below: Facts) -> Facts:
+        ordered = plan.args[3]
+        need(below.shards == 0 and (below.positions or below.sure))
+        facts = replace(super().facts(plan, below), positions=ordered)
+        return facts if below.positions else replace(facts, refused=True)
+
+    def through(self, ds: tfreel.Dataset, options: dict[str, Any]) -> tfreel.Dataset:
+        return ds.map(shift_some, on_error="replace", **options)
+
+    def model(self, plan: Plan, at: At) -> Iterator[Element]:
+        below = list(below_of(plan, at))
+        kind = plan.below[0].facts.kind
+        values = [element.value for element in below]
+        rows = [row for _, rows in values for row in rows] if kind[0] == "batch" else values
+        row_kind = kind[1] if kind[0] == "batch" else kind
+        need(not rows or not all(fails(key_in_model(row, row_kind)) for row in rows), "nothing to draw from")
+        found = ORACLE.replaced(plan, at.epoch)
+        assert len(found) == len(below)
+        for element, value in zip(below, found, strict=True):
+            for row, other in _side_by_side(shifted(element.value, kind), value):
+                number, drawn_ = (key_in_model(each, row_kind) - 1000 for each in (row, other))
+                assert drawn_ == number if not fails(number) else not fails(drawn_)
+            yield element._replace(value=value)
+
+    def words(self, plan: Plan) -> str:
+        return super().words(plan).replace("skip", "replace")
+
+
+def _side_by_side(value: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """The rows of two batches, or two rows."""
+    if value[0] == "batch":
+        return zip(value[1], other[1], strict=True)
+    return iter([(value, other)])
 
 
 def keep_some(element: Any) -> bool:
@@ -1032,6 +1121,45 @@ class Zip(Verb):
         return f"{first}.zip({', '.join(others)})"
 
 
+# Elements as models have them -------------------------------------------------------------------------------
+
+
+def plain(element: Any, kind: Kind) -> Any:
+    """An element as models have it."""
+    if kind == "int":
+        assert int(element) == element
+        return int(element)
+    if kind == "bytes":
+        assert isinstance(element, bytes)
+        return element
+    if kind in ("row", "narrow"):
+        return tuple(sorted((name, value_in(element[name])) for name in element))
+    if kind[0] == "tuple":
+        assert isinstance(element, tuple)
+        return ("tuple", *(plain(each, inner) for each, inner in zip(element, kind[1:], strict=True)))
+    return "batch", tuple(rows_in(element, kind[1]))
+
+
+def rows_in(batch: Any, kind: Kind) -> Iterator[Any]:
+    """The rows of a batch, which are columns if they have parts."""
+    if kind == "int":
+        return iter(batch.tolist())
+    if kind == "bytes":
+        return iter([bytes(each) for each in batch])
+    if isinstance(kind, tuple):
+        columns = [rows_in(member, inner) for member, inner in zip(batch, kind[1:], strict=True)]
+        return (("tuple", *members) for members in zip(*columns, strict=True))
+    columns = [[(name, value_in(each)) for each in batch[name]] for name in sorted(batch)]
+    return (tuple(members) for members in zip(*columns, strict=True))
+
+
+def value_in(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value
+    array = np.asarray(value)
+    return tuple(array.tolist()) if array.ndim else array.item()
+
+
 # What models ask datasets of numbers ------------------------------------------------------------------------
 
 Rearrange: TypeAlias = Callable[[tfreel.Dataset], tfreel.Dataset]
@@ -1040,6 +1168,7 @@ Rearrange: TypeAlias = Callable[[tfreel.Dataset], tfreel.Dataset]
 class Oracle:
     """Datasets without anything below or above: of the numbers up to so many, and of all records."""
 
+    sources: Sources
     numbers: tfreel.Dataset
     records: tfreel.Dataset
 
@@ -1048,15 +1177,26 @@ class Oracle:
         every = [number for parts in FILES.values() for part in parts for number in part]
         self.by_number = {number: place for place, number in enumerate(every)}
 
-    def open(self, folder: Path) -> None:
+    def open(self, sources: Sources) -> None:
         """Writes its files."""
+        folder = sources.folder
+        self.sources = sources
         self.known.clear()
+        self.made: dict[Any, list[Any]] = {}
         tfreel.save(folder / "numbers.tfrecord", {"n": np.arange(512)}, mode="w")
         self.numbers = tfreel.Dataset(folder / "numbers.tfrecord", threads=1)
         with tfreel.Writer(folder / "whole.tfrecord", mode="w") as out:
             out.write_many(map(written, self.by_number))
         features = {name: COLUMNS[name] for name in ("n", "k")}
         self.records = tfreel.Dataset(folder / "whole.tfrecord", features, threads=1)
+
+    def replaced(self, plan: Plan, epoch: int) -> list[Any]:
+        """What a map(on_error="replace") gives if nothing is above it, here and one by one."""
+        if (plan, epoch) not in self.made:
+            bare = replace(plan, args=(0, False, plan.args[2], True))
+            ds = bare.build(Env(self.sources, folder=str(self.sources.folder))).epoch(epoch)
+            self.made[plan, epoch] = [plain(ds[place], plan.facts.kind) for place in range(len(ds))]
+        return self.made[plan, epoch]
 
 
 ORACLE = Oracle()
@@ -1088,5 +1228,6 @@ SOURCE = Source()
 SHARD = Shard()
 VERBS: list[Verb] = [
     Take(), Skip(), Slice(), Choose(), Split(), Folds(), Sample(), Shuffle(), ShuffleBuffer(), Repeat(),
-    SHARD, Batch(), Unbatch(), Map(), Filter(), Enumerate(), Cache(), Prefetch(), Concat(), Mix(), Zip(),
+    SHARD, Batch(), Unbatch(), Map(), MapSkip(), MapReplace(), Filter(), Enumerate(), Cache(), Prefetch(),
+    Concat(), Mix(), Zip(),
 ]  # fmt: skip

@@ -63,14 +63,20 @@ def open_seekable(
 
 
 class _Steady(io.RawIOBase):
-    """A file as it was opened, to read from: what it lost since reads as zeros.
+    """A file as it was opened, to read from: what it lost since, and what cannot be read, reads as zeros.
 
-    rapidgzip ends the process when a file ends sooner than it did before. Zeros are damage like any other.
+    rapidgzip ends the process when a file ends sooner than it did before, and when a call fails in one of its
+    threads or while it lets go of the file, even after it was closed. Zeros are damage like any other.
+
+    Attributes:
+        failure: Why something could not be read. Whoever reads raises it.
     """
 
     def __init__(self, file: LocalFile) -> None:
-        self._file = file
+        self._file: LocalFile | None = file
+        self._size = file.size
         self._at = 0
+        self.failure: BaseException | None = None
 
     def readable(self) -> bool:
         return True
@@ -82,20 +88,24 @@ class _Steady(io.RawIOBase):
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._at = (0, self._at, self._file.size)[whence] + offset
+        self._at = (0, self._at, self._size)[whence] + offset
         return self._at
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer)
-        size = min(len(view), max(0, self._file.size - self._at))
-        data = self._file.read(size, self._at)
+        size = min(len(view), max(0, self._size - self._at))
+        data = b""
+        try:
+            if self._file is not None:
+                data = self._file.read(size, self._at)
+        except BaseException as error:  # noqa: BLE001 - also Ctrl-C
+            self.failure = error
         view[:size] = data.ljust(size, b"\0")
         self._at += size
         return size
 
     def close(self) -> None:
-        if not self.closed:
-            del self._file  # rapidgzip never lets go of this object: the file must not stay open with it
+        self._file = None  # rapidgzip never lets go of this object: the file must not stay open with it
         super().close()
 
 
@@ -151,12 +161,20 @@ class _Rapid:
         if self._reader is None:
             self._open()
             self._reached = 0
+        try:
+            return self._read_in_pieces(size, offset)
+        finally:
+            if (failure := self._steady.failure) is not None:
+                self._close()  # it has zeros where the file may have something else
+                raise failure
+
+    def _read_in_pieces(self, size: int, offset: int) -> bytes:
         while self._reached + _LARGEST_SEEK_BYTES < offset:
             self._reached += _LARGEST_SEEK_BYTES
             self._reader.seek(self._reached)
             self._reader.read(1)
         self._reader.seek(offset)
-        # In pieces: it allocates what is asked for before it knows what is there.
+        # It allocates what is asked for before it knows what is there.
         parts = []
         while size and (part := self._reader.read(min(size, _LARGEST_READ_BYTES))):
             parts.append(part)
