@@ -415,7 +415,7 @@ LAWS: list[tuple[Law, float]] = [
 def try_plan(plan: Plan, bench: Bench, laws: Sequence[Law]) -> str | None:
     """What is wrong with a plan; None if nothing is."""
     try:
-        for each in plan.all():
+        for each in plan.all() if not plan.facts.refused else ():
             each.values(limit=1)  # or there is nothing to draw from, say, in a part that never has its turn
         if not is_refused(plan, bench):
             for law in laws:

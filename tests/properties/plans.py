@@ -7,7 +7,30 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from properties.verbs import SHARD, SOURCE, VERBS, ImpossibleError, Plan, Verb
+from properties.verbs import (
+    SHARD,
+    SOURCE,
+    VERBS,
+    Batch,
+    Cache,
+    Concat,
+    Enumerate,
+    Filter,
+    ImpossibleError,
+    Map,
+    MapSkip,
+    Mix,
+    Plan,
+    Prefetch,
+    Repeat,
+    Shuffle,
+    ShuffleBuffer,
+    Skip,
+    Take,
+    Unbatch,
+    Verb,
+    Zip,
+)  # fmt: skip
 
 MOST_ELEMENTS = 60  # of a plan, so that all of its states can be tried
 
@@ -43,17 +66,11 @@ def above(rng: Random, verb: Verb, below: tuple[Plan, ...]) -> Plan | None:
 
 
 # What ranks may have around a shard(), and must go on from with any number of them; and what may forbid it.
-_AROUND = {"batch": 12, "map": 6, "prefetch": 2, "concat": 2, "mix": 2, "zip": 2, "repeat": 2}
-_FORBIDDING = {
-    "filter": 2,
-    "unbatch": 2,
-    "shuffle": 2,
-    "take": 1,
-    "skip": 1,
-    "enumerate": 1,
-    "cache": 1,
-    "map": 2,
-}
+_AROUND: dict[type[Verb], int] = {Batch: 12, Map: 6, Prefetch: 2, Concat: 2, Mix: 2, Zip: 2, Repeat: 2}
+_FORBIDDING: dict[type[Verb], int] = {
+    Filter: 2, Unbatch: 2, ShuffleBuffer: 2, Shuffle: 1, Take: 1, Skip: 1, Enumerate: 1, Cache: 1, Map: 2,
+    MapSkip: 1,
+}  # fmt: skip
 
 
 def shared(rng: Random, depth: int, forbidding: float = 0.15) -> Plan:
@@ -79,11 +96,11 @@ def shared(rng: Random, depth: int, forbidding: float = 0.15) -> Plan:
         return plan
 
 
-def _grown(rng: Random, plan: Plan, weights: dict[str, int]) -> Plan:
+def _grown(rng: Random, plan: Plan, weights: dict[type[Verb], int]) -> Plan:
     """A plan with one of these verbs above it, if one may stand there."""
-    verbs = [verb for verb in VERBS if verb.name in weights]
+    verbs = [verb for verb in VERBS if type(verb) in weights]
     for _ in range(20):
-        verb = rng.choices(verbs, [weights[each.name] for each in verbs])[0]
+        verb = rng.choices(verbs, [weights[type(each)] for each in verbs])[0]
         parts = (plan,) if verb.inputs == 1 else (plan, _companion(rng, plan))
         grown = above(rng, verb, parts)
         if grown is not None and not grown.facts.refused:

@@ -41,7 +41,10 @@ class Search:
         """Whether a plan among so many, which have these verbs in them, breaks a law."""
         left = most
         for number in count_from():
-            plan, laws, drawn = self._drawn(seed, number, forbidding=0.8)
+            try:
+                plan, laws, drawn = self._drawn(seed, number, forbidding=0.8)
+            except AssertionError:  # a model has seen it
+                return True
             if verbs <= {each.verb.name for each in plan.all()}:
                 if self._try(plan, laws, drawn) is not None:
                     return True

@@ -86,6 +86,7 @@ class Facts:
         ordered: Whether its order is known.
         refused: Whether it must be refused when it is built.
         sure: Whether it has no positions for sure, if it has none.
+        redraws: Whether elements are not only in another order in another epoch, but others.
     """
 
     kind: Kind
@@ -96,6 +97,7 @@ class Facts:
     ordered: bool = True
     refused: bool = False
     sure: bool = True
+    redraws: bool = False
 
     @property
     def featured(self) -> bool:
@@ -393,7 +395,7 @@ class Split(Verb):
         return fractions, tuple(options.items()), rng.randrange(len(fractions))
 
     def facts(self, plan: Plan, below: Facts) -> Facts:
-        need(plan.args[2] < len(plan.args[0]))
+        need(plan.args[2] < len(plan.args[0]) and not below.redraws)
         below = positions(below)
         need(below.featured or not {"by", "stratify"} & dict(plan.args[1]).keys())
         return below
@@ -429,7 +431,7 @@ class Folds(Verb):
 
     def facts(self, plan: Plan, below: Facts) -> Facts:
         count, _, fold, side = plan.args
-        need(fold < count > 1 and side < 2)
+        need(fold < count > 1 and side < 2 and not below.redraws)
         return positions(below)
 
     def apply(self, ds: tfreel.Dataset, plan: Plan, env: Env) -> tfreel.Dataset:
@@ -459,7 +461,7 @@ class Sample(Verb):
 
     def facts(self, plan: Plan, below: Facts) -> Facts:
         need(below.positions and not below.endless)
-        need(below.featured or plan.args[0] == "weights")
+        need((below.featured or plan.args[0] == "weights") and not below.redraws)
         need(below.shards == 0, "it may have nothing to draw from")
         return rearranged(below)
 
@@ -865,7 +867,7 @@ class MapReplace(MapSkip):
     def facts(self, plan: Plan, below: Facts) -> Facts:
         ordered = plan.args[3]
         need(below.shards == 0 and (below.positions or below.sure))
-        facts = replace(super().facts(plan, below), positions=ordered)
+        facts = replace(super().facts(plan, below), positions=ordered, redraws=True)
         return facts if below.positions else replace(facts, refused=True)
 
     def through(self, ds: tfreel.Dataset, options: dict[str, Any]) -> tfreel.Dataset:
@@ -980,7 +982,7 @@ class Cache(Verb):
 
     def facts(self, plan: Plan, below: Facts) -> Facts:
         need(below.ordered and not below.endless)
-        return replace(below, records=False)
+        return replace(below, records=False, redraws=False)
 
     def apply(self, ds: tfreel.Dataset, plan: Plan, env: Env) -> tfreel.Dataset:
         return ds.cache(env.folder) if plan.args[0] else ds.cache()
@@ -1030,6 +1032,7 @@ class Concat(Verb):
             shards=max(each.shards for each in parts),
             refused=refused,
             sure=all(each.sure for each in parts),
+            redraws=any(each.redraws for each in parts),
         )
 
     def build(self, plan: Plan, env: Env) -> tfreel.Dataset:
@@ -1104,6 +1107,7 @@ class Zip(Verb):
             endless=all(each.endless for each in parts),
             shards=max(each.shards for each in parts),
             sure=all(each.sure for each in parts),
+            redraws=any(each.redraws for each in parts),
         )
 
     def build(self, plan: Plan, env: Env) -> tfreel.Dataset:
