@@ -353,16 +353,15 @@ def test_the_end_says_what_goes_on() -> None:
 
 
 def test_prefetching_threads_end_with_their_iterator() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     elements = iter(D.range(10**9).prefetch(2))
     next(elements)
-    assert threading.active_count() == before + 1
+    (ahead,) = set(threading.enumerate()) - before
+    assert ahead.name == "tfreel-ahead"
     del elements
     gc.collect()
-    for thread in threading.enumerate():
-        if thread.name == "tfreel-ahead":
-            thread.join(5)
-    assert threading.active_count() == before
+    ahead.join(5)
+    assert not ahead.is_alive()
 
 
 def test_what_is_cached_is_made_once(tmp_path: Path) -> None:
