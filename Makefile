@@ -123,8 +123,9 @@ docs: $(VENV)/docs ## build the site of the documentation in build/site; any bro
 	$(BIN)/python -m sphinx --quiet --fresh-env --write-all --fail-on-warning --keep-going --jobs auto --conf-dir docs/site --doctree-dir build/site-work . build/site
 	@echo "build/site/index.html"
 
-reference: $(VENV)/docs ## write docs/reference and docs/tensorflow.md anew, out of the source
+reference: $(VENV)/docs ## write docs/reference, docs/tensorflow.md and the table in docs/dataset.md anew, out of the source
 	$(BIN)/python docs/site/reference.py
+	$(BIN)/python docs/site/stages.py
 	$(BIN)/python -m tfreel.tf.compatibility > docs/tensorflow.md
 
 pictures: $(VENV)/integrations ## make the pictures of the viewer in docs/ anew

@@ -139,3 +139,9 @@ def test_every_environment_variable_is_documented() -> None:
     variables = environment_variables()
     assert len(variables) >= 6
     assert [name for name in variables if f"| `{name}` |" not in text_of("cli.md")] == []
+
+
+def test_the_table_of_what_passes_through_what_is_what_stages_say() -> None:
+    command = [sys.executable, ROOT / "docs/site/stages.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120)
+    assert done.returncode == 0, done.stdout

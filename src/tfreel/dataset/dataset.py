@@ -372,7 +372,11 @@ class Dataset:
             index: Which of them, from 0.
             count: How many there are.
             uneven: What to do where they do not come out even: ``"keep"`` lets some have one more, ``"drop"``
-                leaves out the rest, ``"pad"`` fills up with elements from the front.
+                leaves out the rest, ``"pad"`` fills up with elements from the front. ``"balance"`` gives all
+                as many batches, and shares out the last ones evenly: 65 elements in batches of 32 for two
+                ranks are 17 and 16, then 16 and 16. Where the last step has fewer elements than there are
+                ranks, some come twice. It is what a `batch` behind it does if nothing is said; without one,
+                that is ``"keep"``.
         """
         spec = ShardSpec(whole("index", index), whole("count", count, 1), uneven)
         return self._of(shard_elements(self._node, spec))
