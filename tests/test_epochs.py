@@ -163,6 +163,18 @@ def test_a_state_behind_the_last_batch_is_good_for_other_ranks_whatever_the_plan
     assert next(other)[0] == 1
 
 
+def test_a_rank_that_has_come_to_its_end_does_not_end_the_epoch_of_one_that_has_more(ds: Dataset) -> None:
+    uneven = [ds.shard(rank, 2).skip(1) for rank in range(2)]
+    assert [len(plan) for plan in uneven] == [51, 50]
+    loop = uneven[1].epochs(2)
+    _, rows = next(loop)
+    assert len(list(islice(rows, 50))) == 50
+    other = uneven[0].epochs(2)
+    other.load_state_dict(kept(loop))
+    epoch, rows = next(other)
+    assert (epoch, [int(row["n"]) for row in rows]) == (0, [102])
+
+
 def test_an_element_that_fails_is_not_taken_for_the_end(ds: Dataset) -> None:
     def fail(row: Any) -> bool:
         if row["n"] >= 20:

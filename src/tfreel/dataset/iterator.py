@@ -167,7 +167,7 @@ def restored_in_loop(node: Node, state: dict[str, Any]) -> tuple[int, Any]:
 
 def _ends_for_all(node: Node, state: Any) -> bool:
     """Whether all ranks have had all elements with positions when one of them is at this state."""
-    if state is None or node.unindexable_reason is not None:
+    if state is None or node.unindexable_reason is not None or not node.knows_other_ranks:
         return False
     taken, count = parts_of(state, [None, 0]) if type(state) is list else (None, state)
     worlds = {count for _, count in node.shards}

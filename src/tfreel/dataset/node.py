@@ -327,13 +327,12 @@ class Node(ABC):
         if self.unindexable_reason is not None:
             return self._ends_even(state)
         world = self.shards[0][1]
-        try:
-            self.taken(np.zeros(world, np.int64))
-        except (
-            StateError
-        ):  # what ranks share has gone through something else: nobody knows how many others had
-            return False
-        return len({self.at_rank(rank, world).size for rank in range(world)}) == 1
+        return self.knows_other_ranks and len({self.at_rank(n, world).size for n in range(world)}) == 1
+
+    @property
+    def knows_other_ranks(self) -> bool:
+        """Whether `at_rank` tells how many elements others have; not if each picks some of its own share."""
+        return all(child.knows_other_ranks for child in self.children)
 
     def _ends_even(self, state: Any) -> bool:  # noqa: ARG002
         return False
@@ -583,6 +582,10 @@ class View(Node):
     @property
     def shards(self) -> tuple[Rank, ...]:
         return (*self.below.shards, *self.order.shards)
+
+    @property
+    def knows_other_ranks(self) -> bool:
+        return self.below.knows_other_ranks and self.order.knows_other_ranks
 
     def at_rank(self, index: int, count: int) -> Node:
         below = self.below.at_rank(index, count)

@@ -108,6 +108,11 @@ class Order(ABC):
         """The same for another rank, or for one of another number of them."""
         return self.with_children([child.at_rank(index, count) for child in self.children])
 
+    @property
+    def knows_other_ranks(self) -> bool:
+        """Whether `at_rank` tells how many positions others have; not if each picks some of its own share."""
+        return all(child.knows_other_ranks for child in self.children)
+
     def under_batch(self, size: int, *, drop_remainder: bool) -> Order:  # noqa: ARG002
         """The same behind a shard() that is told of the batches, so that all ranks get as many."""
         return self
@@ -262,6 +267,10 @@ class Part(UnaryOrder):
     verb: ClassVar[str] = "a slice, take() or skip()"
 
     @property
+    def knows_other_ranks(self) -> bool:
+        return not self.below.shards
+
+    @property
     def size(self) -> int | None:
         return self.length
 
@@ -311,6 +320,10 @@ class Chosen(UnaryOrder):
 
     picks: Positions = field(compare=False)
     verb: ClassVar[str] = "a choice of elements"
+
+    @property
+    def knows_other_ranks(self) -> bool:
+        return not self.below.shards
 
     @property
     def size(self) -> int:

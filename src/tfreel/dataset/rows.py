@@ -111,6 +111,10 @@ class Rows(Node):
     def shards(self) -> tuple[Rank, ...]:
         return self.order.shards
 
+    @property
+    def knows_other_ranks(self) -> bool:
+        return self.order.knows_other_ranks
+
     def at_rank(self, index: int, count: int) -> Rows:
         return replace(self, order=self.order.at_rank(index, count))
 

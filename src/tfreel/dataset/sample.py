@@ -26,6 +26,11 @@ class WeightedOrder(UnaryOrder):
     draws: int
     ends: npt.NDArray[np.float64] = field(compare=False)  # running sums of the weights
     verb: ClassVar[str] = "sample()"
+
+    @property
+    def knows_other_ranks(self) -> bool:
+        return not self.below.shards
+
     reshuffles = True
 
     @classmethod
