@@ -213,6 +213,32 @@ def _resumes_twice(
     same(rest, expected[position + 1 :], f"the rest after {position} and one more")
 
 
+def loops(plan: Plan, bench: Bench) -> None:
+    """A loop over epochs has each of them once, and goes on from any state without an empty pass."""
+    facts = plan.facts
+    if facts.endless or not facts.ordered:
+        return
+    passes = [plan.values(At(epoch=epoch)) for epoch in range(3)]
+    whole = built(plan, bench).epochs(3)
+    for epoch, run in whole:
+        same(taken(run, plan), passes[epoch], f"epoch {epoch} of a loop")
+    stop = bench.rng.randrange(2)
+    given = bench.rng.choice([0, len(passes[stop]), bench.rng.randrange(len(passes[stop]) + 1)])
+    loop = built(plan, bench).epochs(3)
+    for epoch, run in loop:
+        if epoch == stop:
+            head = taken(run, plan, given)
+            break
+    same(head, passes[stop][:given], f"the beginning of epoch {stop}")
+    later = built(plan, bench, threads=2, flipped=True).epochs(3)
+    later.load_state_dict(json.loads(json.dumps(loop.state_dict())))
+    found = [(epoch, taken(run, plan)) for epoch, run in later]
+    expected = [(stop, passes[stop][given:])] if given < len(passes[stop]) or not given else []
+    expected += list(enumerate(passes))[stop + 1 :]
+    same(found, expected, f"a loop from {given} elements of epoch {stop} on")
+    count("loops over epochs, resumed")
+
+
 def shares_with_workers(plan: Plan, bench: Bench) -> None:
     """Workers who take turns give the run of one, from any position on."""
     facts = plan.facts
@@ -407,6 +433,7 @@ Law: TypeAlias = Callable[[Plan, Bench], Any]
 LAWS: list[tuple[Law, float]] = [
     (iterates, 1.0),
     (resumes, 1.0),
+    (loops, 0.5),
     (shares_with_workers, 0.5),
     (writes, 0.1),
 ]

@@ -54,6 +54,8 @@ def generated(rng: Random, depth: int) -> Plan:
 
 def above(rng: Random, verb: Verb, below: tuple[Plan, ...]) -> Plan | None:
     """A verb above plans, if it may stand there."""
+    if any(each.facts.refused for each in below):
+        return None
     try:
         plan = Plan(verb, verb.draw(rng, below), below)
         if plan.facts.refused and rng.random() < 0.8:  # refusals are quickly tried, and tell less
