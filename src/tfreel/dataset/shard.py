@@ -117,7 +117,8 @@ def shard_records(node: Node, spec: ShardSpec, *, in_batches: bool = False) -> N
     if node.drops_elements and spec.uneven not in (None, "keep") and spec.count > 1:
         raise TypeError(
             f"uneven={spec.uneven!r} cannot be kept behind {node.unindexable_reason}, which leaves each rank"
-            ' with another number of elements: say uneven="keep" if ranks may differ, or shard() behind it'
+            ' with another number of elements: say uneven="keep" if ranks may differ, or put'
+            ' shard(…, uneven="drop") behind it'
         )
     return node.with_children(
         [
