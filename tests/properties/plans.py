@@ -117,6 +117,19 @@ def _companion(rng: Random, plan: Plan) -> Plan:
     return replace(plan, below=tuple(_companion(rng, each) for each in plan.below))
 
 
+def chain(*steps: tuple[Verb, *tuple[Any, ...]]) -> Plan:
+    """Verbs above each other, each with what it is told."""
+    plan: tuple[Plan, ...] = ()
+    for verb, *args in steps:
+        plan = (Plan(verb, tuple(args), plan),)
+    return plan[0]
+
+
+def several(verb: Verb, *parts: Plan, args: tuple[Any, ...] = ()) -> Plan:
+    """A verb above several plans."""
+    return Plan(verb, args, parts)
+
+
 def smaller(plan: Plan) -> Iterator[Plan]:
     """Plans that are a little less than this one, the smallest first."""
     yield from plan.below

@@ -53,9 +53,9 @@ class Search:
                 return False
         raise AssertionError
 
-    def breaks(self, plan: Plan, seed: int) -> bool:
-        """Whether a plan breaks a law."""
-        return self._try(plan, [law for law, _ in LAWS], seed) is not None
+    def wrong(self, plan: Plan, seed: int) -> str | None:
+        """What is wrong with a plan, by all laws; None if nothing is."""
+        return self._try(plan, [law for law, _ in LAWS] + [self._moves] * 25 * bool(plan.facts.shards), seed)
 
     def failure(self, seed: int, number: int) -> str | None:
         """What is wrong with a plan, with the smallest like it as a program; None if nothing is."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from random import Random
-from typing import Any
-
 import pytest
 
 from properties import verbs
-from properties.laws import LAWS, Bench, moves, try_plan
+from properties.plans import chain, several
 from properties.search import Search
-from properties.verbs import SHARD, SOURCE, Plan, Verb
+from properties.verbs import SHARD, SOURCE
 
 BATCH, UNBATCH, MAP, FILTER, REPEAT = (
     verbs.Batch(),
@@ -30,18 +27,6 @@ TAKE, SKIP, SHUFFLE, PREFETCH = verbs.Take(), verbs.Skip(), verbs.Shuffle(), ver
 
 HERE = (0, False, True, True)  # a map that is called here
 IN_WORKERS = (2, False, True, False)  # as results come
-
-
-def chain(*steps: tuple[Verb, *tuple[Any, ...]]) -> Plan:
-    """Verbs above each other, each with what it is told."""
-    plan: tuple[Plan, ...] = ()
-    for verb, *args in steps:
-        plan = (Plan(verb, tuple(args), plan),)
-    return plan[0]
-
-
-def several(verb: Verb, *parts: Plan, args: tuple[Any, ...] = ()) -> Plan:
-    return Plan(verb, args, parts)
 
 
 PLAIN, MORE = (SOURCE, "plain", "rows"), (SOURCE, "several", "rows")
@@ -115,10 +100,5 @@ def search(tmp_path_factory: pytest.TempPathFactory) -> Search:
 
 @pytest.mark.parametrize("name", FOUND)
 def test_what_was_found_stays_right(search: Search, name: str) -> None:
-    plan = FOUND[name]
-    laws = [law for law, _ in LAWS]
-    if plan.facts.shards:
-        laws += [moves] * 25
     for seed in range(2):
-        wrong = try_plan(plan, Bench(search.sources, search.folder, Random(seed)), laws)
-        assert wrong is None, f"{wrong}\n\n{plan}"
+        assert search.wrong(FOUND[name], seed) is None, FOUND[name]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from properties import verbs
+from properties.plans import chain
 from properties.search import Search
-from properties.verbs import Plan
+from properties.verbs import SHARD, SOURCE, Plan
 from tfreel.dataset import batch, cache, concat, mix, node, repeat, rows, shard, shuffle_buffer, stream, take
 from tfreel.dataset import map as mapping
 from tfreel.dataset.state import parts_of
@@ -144,13 +145,16 @@ def rows_of_ranks_are_shared_anew(patch: Patch) -> None:
     patch.setattr("tfreel.dataset.to_arrow.BatchRows", batched)
 
 
-SHUFFLED = Plan(verbs.Shuffle(), (("seed", 2),), (Plan(verbs.SOURCE, ("several", "rows")),))
-# By chance it takes thousands: of one element, another one in each round, some are kept.
-EMPTY_ROUNDS = Plan(
-    verbs.Repeat(),
-    (3,),
-    (Plan(verbs.Filter(), ("keep_few",), (Plan(verbs.Take(), (1,), (SHUFFLED,)),)),),
+# By chance these take thousands of plans.
+EMPTY_ROUNDS = chain(
+    (SOURCE, "several", "rows"),
+    (verbs.Shuffle(), ("seed", 2)),
+    (verbs.Take(), 1),
+    (verbs.Filter(), "keep_few"),
+    (verbs.Repeat(), 3),
 )
+UNEVEN_ROUNDS = chain((SOURCE, "plain", "stream"), (SHARD, 0, 2, "keep"), (verbs.Repeat(), 3))
+ROWS_OF_A_RANK = chain((SOURCE, "plain", "rows"), (SHARD, 1, 3, "balance"))
 
 # What was wrong, and the verbs without which it cannot be seen, or a plan in which it can.
 DEFECTS: dict[str, tuple[Callable[[Patch], None], set[str] | Plan]] = {
@@ -163,7 +167,7 @@ DEFECTS: dict[str, tuple[Callable[[Patch], None], set[str] | Plan]] = {
     "a state of another rank behind map": (passed_below(mapping.Map), {"shard", "map"}),
     "a state of another rank behind take": (passed_below(take.Limit), {"shard", "take", "filter"}),
     "repeat of an empty round": (ends_at_an_empty_round, EMPTY_ROUNDS),
-    "repeat and concat of ranks that are uneven": (all_ranks_end_alike, {"shard", "repeat"}),
+    "repeat and concat of ranks that are uneven": (all_ranks_end_alike, UNEVEN_ROUNDS),
     "the end of a stream that ranks share": (the_end_of_a_stream_is_even, {"shard"}),
     "steps of ranks that are uneven": (ranks_keep_what_is_over, {"shard", "batch"}),
     "last steps of ranks": (last_steps_are_as_large_as_can_be, {"shard", "batch"}),
@@ -174,7 +178,7 @@ DEFECTS: dict[str, tuple[Callable[[Patch], None], set[str] | Plan]] = {
     "cache in another epoch": (caches_go_with_the_epoch, {"cache", "shuffle"}),
     "repeat without epochs": (epochs_are_all_the_same, {"repeat", "shuffle"}),
     "a loader that went on": (workers_count_from_the_front, {"source"}),
-    "the rows of a rank, saved": (rows_of_ranks_are_shared_anew, {"shard"}),
+    "the rows of a rank, saved": (rows_of_ranks_are_shared_anew, ROWS_OF_A_RANK),
 }
 
 
@@ -188,6 +192,6 @@ def test_a_defect_that_was_is_found(search: Search, defect: str, monkeypatch: Pa
     put_back, where = DEFECTS[defect]
     put_back(monkeypatch)
     if isinstance(where, Plan):
-        assert search.breaks(where, SEED)
+        assert search.wrong(where, SEED) is not None
     else:
         assert search.finds(SEED, where, MOST_PLANS), "nothing was found"
