@@ -7,7 +7,7 @@ states. Of what is random they ask a dataset of numbers, without anything below 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, count, cycle, islice
@@ -1048,11 +1048,11 @@ class Concat(Verb):
         return f"{first}.concat({', '.join(others)})"
 
 
-def differ(parts: Iterable[Facts]) -> bool:
+def differ(parts: Sequence[Facts]) -> bool:
     """Whether it can be told that their elements cannot follow each other."""
-    kinds = [part.kind for part in parts]
-    batches = {isinstance(kind, tuple) and kind[0] == "batch" for kind in kinds}
-    return len(batches) > 1
+    batches = {isinstance(part.kind, tuple) and part.kind[0] == "batch" for part in parts}
+    kinds = {part.kind for part in parts}
+    return len(batches) > 1 or (len(kinds) > 1 and all(part.records for part in parts))
 
 
 class Mix(Concat):
