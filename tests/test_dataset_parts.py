@@ -281,3 +281,22 @@ PROMISED = {
     "mix": [159, 0, 457, 1, 484, 590],
     "stir": [25, 32, 1, 35, 9, 20],
 }
+
+
+SAME_FEATURES: dict[str, Any] = {
+    "batch, repeat": lambda ds: ds.batch(2).repeat(2),
+    "filter, batch": lambda ds: ds.filter(bool).batch(2),
+    "buffer, repeat": lambda ds: ds.shuffle(buffer=2).repeat(2),
+    "batch, order": lambda ds: ds.batch(2).shuffle().prefetch(1),
+    "cache, take": lambda ds: ds.filter(bool).cache().take(3),
+}
+
+
+@pytest.mark.parametrize("name", SAME_FEATURES)
+def test_other_features_are_refused_behind_all_that_keeps_elements(
+    ds: Dataset, people: Path, name: str
+) -> None:
+    ours, theirs = (SAME_FEATURES[name](each) for each in (ds, Dataset(people / "more.tfrecord")))
+    for join in (lambda: ours.concat(theirs), lambda: Dataset.mix([ours, theirs])):
+        with pytest.raises(ValueError, match="dataset 1 and dataset 2 differ"):
+            join()

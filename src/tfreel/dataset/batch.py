@@ -5,48 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Any, Self
+from typing import Any
 
 from tfreel.dataset.collate import Pad, gather, padded, rows_of
 from tfreel.dataset.node import Node, Origins, Run, Step, UnaryNode, one_of
-from tfreel.dataset.order import Batching, Counts, other_ranks_error
+from tfreel.dataset.order import Batching, other_ranks_error
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.report import DatasetReport
-from tfreel.dataset.rows import batch_stage, rows_in_batches
+from tfreel.dataset.rows import BatchNode
 from tfreel.dataset.state import Move, parts_of
 
 
 @dataclass(frozen=True, slots=True)
-class Collate(UnaryNode):
+class Collate(BatchNode):
     """Elements of any stage in batches."""
-
-    batch_size: int
-    drop_remainder: bool
-    pad: Pad
-    shards_below = True
-
-    def with_children(self, children: Sequence[Node]) -> Self:
-        (below,) = children
-        below = below.under_batch(self.batch_size, drop_remainder=self.drop_remainder)
-        return replace(self, below=below)
 
     @property
     def size(self) -> int | None:
-        return None if self.below.size is None else self._batching.count
-
-    @property
-    def _batching(self) -> Batching:
-        return self._shared or Batching.of(
-            self.below.size, self.batch_size, drop_remainder=self.drop_remainder
-        )
+        return None if self.below.size is None else self.batches.count
 
     @property
     def _shared(self) -> Batching | None:
         return self.below.batching(self.batch_size)
-
-    @property
-    def batched(self) -> bool:
-        return True
 
     def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
         for position in positions:
@@ -54,10 +34,10 @@ class Collate(UnaryNode):
             yield self.batch_of(rows), tuple(chain.from_iterable(origins))
 
     def _rows_at(self, position: int, run: Run) -> Iterator[tuple[Any, Origins]]:
-        return self.below.visit(iter(range(*self._batching.bounds(position, position + 1))), run)
+        return self.below.visit(iter(range(*self.batches.bounds(position, position + 1))), run)
 
     def origins_at(self, position: int, epoch: int) -> Origins:
-        rows = range(*self._batching.bounds(position, position + 1))
+        rows = range(*self.batches.bounds(position, position + 1))
         return tuple(chain.from_iterable(self.below.origins_at(row, epoch) for row in rows))
 
     def row_sources(self, position: int, run: Run) -> list[Any]:
@@ -69,7 +49,7 @@ class Collate(UnaryNode):
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         if self.unindexable_reason is None:
             count = self.count_in(state)
-            for step, _ in self._batches(run, self._batching.start(count), count):
+            for step, _ in self._batches(run, self.batches.start(count), count):
                 count += 1
                 yield step._replace(state=count)
             return
@@ -105,9 +85,6 @@ class Collate(UnaryNode):
     def batch_of(self, sources: Sequence[Any]) -> Any:
         return padded(gather(sources), self.pad)
 
-    def without_remainder(self) -> Node:
-        return replace(self, drop_remainder=True).with_children([self.below])
-
     def _ends_even(self, state: Any) -> bool:
         _, below, _ = parts_of(state, [0, None, True])
         return not self.drop_remainder and self.below.ends_even(below)
@@ -119,15 +96,6 @@ class Collate(UnaryNode):
         if not whole and not self.below.ends_even(below):  # others may have had more rows in theirs
             raise other_ranks_error("the end of a stream", "take a state from before it")
         return [number, self.below.moved(below, move), whole]
-
-    def _taken(self, counts: Counts) -> Any:
-        return self.below.taken(rows_in_batches(self, counts))
-
-    def _remaining(self, taken: Any) -> Node:
-        return self.with_children([self.below.remaining(taken)])
-
-    def stages(self) -> list[Stage]:
-        return [*self.below.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from tfreel.columns.parse import Features
 from tfreel.dataset.cache_format import pack, unpack
 from tfreel.dataset.collate import copy_of
 from tfreel.dataset.functions import fingerprint_of
-from tfreel.dataset.node import Bytes, Node, Origins, Run, Step, UnaryNode
+from tfreel.dataset.node import Node, Origins, Run, Step, UnaryNode
 from tfreel.dataset.order import Positions, other_ranks_error
 from tfreel.dataset.plan import Stage, signature
 from tfreel.dataset.state import Move, resolve_state
@@ -173,12 +172,9 @@ class Cache(UnaryNode):
     """The same elements in every epoch, made once."""
 
     store: Store = field(compare=False)
+    keeps_elements = True
     verb = "cache()"
     reshuffles = False
-
-    @property
-    def element_features(self) -> Features | Bytes | None:
-        return self.below.element_features
 
     def visit(self, positions: Iterator[int], run: Run) -> Iterator[tuple[Any, Origins]]:
         below = run.in_epoch(0)

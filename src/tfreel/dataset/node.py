@@ -189,7 +189,12 @@ class Node(ABC):
     @property
     def element_features(self) -> Features | Bytes | None:
         """What each element holds, where that is just what was read; None if nobody can tell."""
-        return None
+        return self.children[0].element_features if self.keeps_elements else None
+
+    @property
+    def keeps_elements(self) -> bool:
+        """Whether it holds what the one stage below holds: its elements, or batches of them."""
+        return False
 
     @property
     def source_rows(self) -> Rows | None:
@@ -499,6 +504,7 @@ class View(Node):
     arranged: tuple[Stage, ...] = ()
     still: bool = False
     unindexable_reason = None
+    keeps_elements = True
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -511,10 +517,6 @@ class View(Node):
     @property
     def size(self) -> int | None:
         return self.order.size
-
-    @property
-    def element_features(self) -> Features | Bytes | None:
-        return self.below.element_features
 
     @property
     def keeps_rows(self) -> bool:

@@ -220,6 +220,7 @@ class Repeat(UnaryNode):
     times: int | None
     begun: tuple[tuple[int, Node], ...] = ()  # what is left of rounds that have begun
     first: int = 0  # the number of the first whole round
+    keeps_elements = True
     shards_below = True
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -126,35 +126,54 @@ class Rows(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class BatchRows(UnaryNode):
-    """Records in batches: each batch is read, checked and parsed in one go."""
+class BatchNode(UnaryNode):
+    """A stage that makes batches of what lies below it."""
 
-    below: Rows
     batch_size: int
     drop_remainder: bool
     pad: Pad
+    keeps_elements = True
     shards_below = True
 
-    def with_children(self, children: Sequence[Any]) -> BatchRows:
-        (rows,) = children
-        return replace(self, below=rows.under_batch(self.batch_size, drop_remainder=self.drop_remainder))
+    def with_children(self, children: Sequence[Any]) -> Self:
+        (below,) = children
+        below = below.under_batch(self.batch_size, drop_remainder=self.drop_remainder)
+        return replace(self, below=below)
 
     @property
     def size(self) -> int | None:
-        return self._batching.count
+        return self.batches.count
 
     @property
-    def _batching(self) -> Batching:
-        own = self.below.batching(self.batch_size)
-        return own or Batching.of(self.below.size, self.batch_size, drop_remainder=self.drop_remainder)
+    def batches(self) -> Batching:
+        """Where they begin and end."""
+        shared = self.below.batching(self.batch_size)
+        return shared or Batching.of(self.below.size, self.batch_size, drop_remainder=self.drop_remainder)
 
     @property
     def batched(self) -> bool:
         return True
 
-    @property
-    def element_features(self) -> Features | Bytes | None:
-        return self.below.element_features
+    def without_remainder(self) -> Node:
+        return replace(self, drop_remainder=True).with_children([self.below])
+
+    def _taken(self, counts: Counts) -> Any:
+        ranks = [self.with_children([self.below.at_rank(n, len(counts))]) for n in range(len(counts))]
+        rows = [rank.batches.start(count) for rank, count in zip(ranks, counts.tolist(), strict=True)]
+        return self.below.taken(np.array(rows, np.int64))
+
+    def _remaining(self, taken: Any) -> Node:
+        return self.with_children([self.below.remaining(taken)])
+
+    def stages(self) -> list[Stage]:
+        return [*self.below.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRows(BatchNode):
+    """Records in batches: each batch is read, checked and parsed in one go."""
+
+    below: Rows
 
     @property
     def source_rows(self) -> Rows | None:
@@ -184,13 +203,13 @@ class BatchRows(UnaryNode):
         return padded(self.below.elements.batch(np.array(sources, np.uint64)), self.pad)
 
     def _chunk(self, number: int, epoch: int) -> Positions:
-        start, stop = self._batching.bounds(number, number + 1)
+        start, stop = self.batches.bounds(number, number + 1)
         return self.below.order.at(np.arange(start, stop, dtype=np.uint64), epoch)
 
     def run(self, run: Run, state: Any) -> Iterator[Step]:
         count = self.count_in(state)
         elements, order = self.below.elements, self.below.order
-        chunks = chunks_of(order, self._batching, run.epoch, count)
+        chunks = chunks_of(order, self.batches, run.epoch, count)
         # Chunks that have their records at the same places are read together.
         together = max(1, elements.together(order.nearby()) // self.batch_size)
         with closing(_read(elements, chunks, ahead=run.ahead, together=together)) as batches:
@@ -198,27 +217,6 @@ class BatchRows(UnaryNode):
                 count += 1
                 yield Step(padded(batch, self.pad), count, (Origin(elements, indices),))
         run.report.repeated += self.padding
-
-    def without_remainder(self) -> Node:
-        return replace(self, drop_remainder=True).with_children([self.below])
-
-    def _taken(self, counts: Counts) -> Any:
-        return self.below.taken(rows_in_batches(self, counts))
-
-    def _remaining(self, taken: Any) -> Node:
-        return self.with_children([self.below.remaining(taken)])
-
-    def stages(self) -> list[Stage]:
-        return [*self.below.stages(), batch_stage(self.batch_size, self.pad, drop=self.drop_remainder)]
-
-
-def rows_in_batches(node: Any, counts: Counts) -> Counts:
-    """How many rows ranks have had that have had so many batches."""
-    world = len(counts)
-    ranks = [node.at_rank(rank, world) for rank in range(world)]
-    return np.array(
-        [rank._batching.start(count) for rank, count in zip(ranks, counts.tolist(), strict=True)], np.int64
-    )
 
 
 def require_columns(features: Features | None, pad: Pad) -> None:

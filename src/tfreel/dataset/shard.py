@@ -18,8 +18,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from tfreel.columns.parse import Features
-from tfreel.dataset.node import Bytes, Node, Run, Step, UnaryNode, reordered
+from tfreel.dataset.node import Node, Run, Step, UnaryNode, reordered
 from tfreel.dataset.order import (
     Batching,
     Counts,
@@ -345,14 +344,11 @@ class Stride(UnaryNode):
 
     spec: ShardSpec
     quiet: bool = False  # others make the same elements, and report on them
+    keeps_elements = True
 
     @property
     def size(self) -> None:
         return None
-
-    @property
-    def element_features(self) -> Features | Bytes | None:
-        return self.below.element_features
 
     @property
     def shards(self) -> tuple[Rank, ...]:

@@ -13,8 +13,7 @@ from functools import partial
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeVar
 
-from tfreel.columns.parse import Features
-from tfreel.dataset.node import Bytes, Run, Step, UnaryNode
+from tfreel.dataset.node import Run, Step, UnaryNode
 from tfreel.dataset.order import drawn, mixed
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.state import parts_of
@@ -40,6 +39,7 @@ class BufferShuffle(UnaryNode):
     seed: int
     buffer: int
 
+    keeps_elements = True
     shards_below = True
     keeps_count = True
     restarts_dearly = True
@@ -48,10 +48,6 @@ class BufferShuffle(UnaryNode):
     @property
     def unindexable_reason(self) -> str:
         return self.below.unindexable_reason or self.verb
-
-    @property
-    def element_features(self) -> Features | Bytes | None:
-        return self.below.element_features
 
     @property
     def verb(self) -> str:

@@ -9,10 +9,9 @@ from itertools import chain, tee
 from typing import Any
 
 from tfreel.ahead import ReadAhead
-from tfreel.columns.parse import Features
 from tfreel.dataset.concat import NaryNode
 from tfreel.dataset.functions import name_of
-from tfreel.dataset.node import Bytes, Node, Origins, Run, Step, UnaryNode, note_origins
+from tfreel.dataset.node import Node, Origins, Run, Step, UnaryNode, note_origins
 from tfreel.dataset.order import Counts, other_ranks_error
 from tfreel.dataset.plan import Stage
 from tfreel.dataset.state import Move, parts_of
@@ -23,6 +22,7 @@ class Filter(UnaryNode):
     """The elements of which a function says that they may stay."""
 
     keep: Callable[[Any], Any]
+    keeps_elements = True
     shards_below = True
     drops_elements = True
 
@@ -33,10 +33,6 @@ class Filter(UnaryNode):
     @property
     def unindexable_reason(self) -> str:
         return self.below.unindexable_reason or self.verb
-
-    @property
-    def element_features(self) -> Features | Bytes | None:
-        return self.below.element_features
 
     @property
     def verb(self) -> str:
@@ -63,14 +59,11 @@ class Limit(UnaryNode):
 
     skip: int
     take: int | None
+    keeps_elements = True
 
     @property
     def size(self) -> None:
         return None
-
-    @property
-    def element_features(self) -> Features | Bytes | None:
-        return self.below.element_features
 
     @property
     def verb(self) -> str:
@@ -217,13 +210,10 @@ class Prefetch(UnaryNode):
     """The same elements, made in a thread of their own a few ahead of whoever takes them."""
 
     depth: int
+    keeps_elements = True
     passes_order = True
     shards_below = True
     keeps_count = True
-
-    @property
-    def element_features(self) -> Features | Bytes | None:
-        return self.below.element_features
 
     def get(self, positions: Any, epoch: int) -> list[Any]:
         return self.below.get(positions, epoch)
