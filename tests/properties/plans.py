@@ -166,10 +166,12 @@ def shrunk(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
 
 
 def code_of(plan: Plan) -> str:
-    """A program that builds it."""
+    """A program that builds it, in the folder of the tests."""
     return (
+        "import tempfile\n"
         "from properties.sources import *\n"
         "from properties.verbs import *\n"
-        "sources = Sources(Path(tempfile.mkdtemp()))\n"
-        f"ds = {plan}"
+        "folder = tempfile.mkdtemp()\n"
+        "sources = Sources(Path(folder))\n"
+        f"ds = {plan}\n"
     )

@@ -650,9 +650,7 @@ def balanced(elements: list[Element], index: int, world: int, step: int) -> Iter
 def shares(plan: Plan, at: At) -> list[int] | None:
     """How many elements each batch has, where a shard() right below decides it."""
     below, inner = plan.below[0], at.child()
-    while below.verb.passes_batch and not (
-        isinstance(below.verb, Map) and below.facts.kind != below.below[0].facts.kind
-    ):
+    while below.verb.passes_batch:
         below, inner = below.below[0], inner.child()
     size, drop, _ = plan.args
     if not isinstance(below.verb, Shard) or below.args[2] not in (None, "balance") or drop:
