@@ -992,3 +992,37 @@ def test_numbers_that_stay_what_they_are_share_a_batch() -> None:
     assert gathered(True, 2).tolist() == [1, 2]
     assert gathered(np.float32(0.5), 0.25).tolist() == [0.5, 0.25]
     assert gathered(np.array([1], np.int32), np.array([2, 3])).to_list() == [[1], [2, 3]]
+
+
+COLLECTING = """
+import gc, multiprocessing, os, sys
+from concurrent.futures import ProcessPoolExecutor
+import tfreel
+
+def collect(row):
+    gc.collect()
+    return row
+
+if __name__ == "__main__":
+    ds = tfreel.Dataset(sys.argv[1])
+    ending = ProcessPoolExecutor(1, multiprocessing.get_context("fork"))
+    ending.submit(os.getpid).result()
+    gc.disable()
+    with ending._shutdown_lock:  # as its own thread has it while it ends
+        garbage = [ending]
+        garbage.append(garbage)
+        del ending, garbage
+        print(len(list(ds[:5].map(collect, workers=2, processes=True))), flush=True)
+    for process in multiprocessing.active_children():
+        process.kill()
+    os._exit(0)
+"""
+
+
+def test_processes_do_not_wait_for_those_of_before_that_are_still_ending(path: str, tmp_path: Path) -> None:
+    script = tmp_path / "collecting.py"
+    script.write_text(COLLECTING)
+    done = subprocess.run(
+        [sys.executable, script, path], capture_output=True, check=True, timeout=60, text=True
+    )
+    assert done.stdout == "5\n"

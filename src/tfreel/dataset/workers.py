@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -45,10 +46,12 @@ def pool(function: Callable[[Any], Any], workers: int, *, processes: bool) -> It
     executor: Executor
     if processes:
         executor = ProcessPoolExecutor(
-            workers, _start_context(), initializer=_begin_process, initargs=(function,)
+            workers, _start_context(), initializer=_begin_process, initargs=(function, gc.isenabled())
         )
-        # A fork now, before anything below has threads, is a safe one.
-        executor.submit(os.getpid).result()
+        # A fork now, before anything below has threads, is a safe one; but for executors of before that are
+        # still ending. To collect one of them in the child would be to wait for a lock that nobody lets go.
+        with _nothing_collected():
+            executor.submit(os.getpid).result()
         opened = Pool(executor, _call_in_process, workers * _AHEAD)
     else:
         executor = ThreadPoolExecutor(workers, thread_name_prefix="tfreel-map")
@@ -57,6 +60,18 @@ def pool(function: Callable[[Any], Any], workers: int, *, processes: bool) -> It
         yield opened
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Keeps garbage, here and in a process that begins by a fork, until it says otherwise."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _start_context() -> multiprocessing.context.BaseContext:
@@ -116,9 +131,12 @@ def _first_of(waiting: dict[Future[Any], Any]) -> tuple[Task, list[Any]]:
 _function: Callable[[Any], Any] | None = None  # of this process, if it is a worker
 
 
-def _begin_process(function: Callable[[Any], Any]) -> None:
+def _begin_process(function: Callable[[Any], Any], collects: bool) -> None:  # noqa: FBT001
     global _function
     _function = function
+    gc.freeze()  # what came along with the fork is never garbage here
+    if collects:
+        gc.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who waits for us
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
